@@ -1,0 +1,1 @@
+//! Definitions, the status types, and CRD schema generation.

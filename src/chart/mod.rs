@@ -1,0 +1,1 @@
+//! A chart as files: Chart.yaml, file set, .helmignore, archives, dependencies.

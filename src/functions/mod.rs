@@ -1,0 +1,1 @@
+//! The function library of charts (sprig's and Helm's), one file per family.

@@ -1,0 +1,1 @@
+//! Rendered text to objects: document split, hooks, install and uninstall order.

@@ -1,0 +1,1 @@
+//! One release on the cluster: plan, apply, prune, drift, hooks, health, inventory.

@@ -1,0 +1,1 @@
+//! Go's semantics on Tera's values: truth, equality, printing, and the mutation overlay.

@@ -1,0 +1,1 @@
+//! Parsing and printing YAML as Go's sigs.k8s.io/yaml does.
