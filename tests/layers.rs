@@ -1,4 +1,5 @@
 //! The modules of the library are layers: each uses only those below it.
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::{fs, path::Path};
 
