@@ -1,0 +1,23 @@
+# The commands of this repository; `make` alone lists them.
+#
+# `cluster`, `test`, `bench` and `demo` need Rust, Go and a C compiler; nothing else, and no container engine.
+
+CARGO ?= cargo
+
+.PHONY: help
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: cluster
+cluster: ## Build the programs of the test cluster (once; some minutes)
+	@tests/cluster/build >/dev/null
+
+.PHONY: test
+test: cluster ## Run all tests, on a real control plane
+	$(CARGO) test --locked
+
+.PHONY: lint
+lint: ## Check format, clippy's lints, licences, banned crates and sources
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) deny --locked check bans licenses sources
