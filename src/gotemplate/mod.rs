@@ -1,1 +1,3 @@
 //! Go's text/template as a front-end: lexer, parser, AST, lowering to Tera source, source map.
+
+pub mod ast;
