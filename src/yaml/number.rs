@@ -48,7 +48,8 @@ impl Digits {
         while found.digits.last() == Some(&b'0') {
             found.digits.pop();
         }
-        found.point = if found.digits.is_empty() { 0 } else { found.point + exponent.parse::<i32>().unwrap_or(0) };
+        found.point =
+            if found.digits.is_empty() { 0 } else { found.point + exponent.parse::<i32>().unwrap_or(0) };
         found
     }
 
@@ -101,11 +102,15 @@ fn special(number: f64) -> Option<&'static str> {
 }
 
 fn shortest(out: &mut String, digits: &Digits, form: Form) {
-    let exponent = digits.point - 1;
-    match form {
-        Form::General if (-4..6).contains(&exponent) => digits.write_decimal(out, digits.count() - digits.point),
-        Form::Decimal => digits.write_decimal(out, digits.count() - digits.point),
-        Form::Exponent | Form::General => digits.write_exponent(out, digits.count() - 1),
+    let plain = match form {
+        Form::Decimal => true,
+        Form::Exponent => false,
+        Form::General => (-4..6).contains(&(digits.point - 1)),
+    };
+    if plain {
+        digits.write_decimal(out, digits.count() - digits.point);
+    } else {
+        digits.write_exponent(out, digits.count() - 1);
     }
 }
 
