@@ -1,0 +1,203 @@
+//! Go's comparisons: text/template's `eq`, `ne`, `lt`, `le`, `gt`, `ge`, and reflect's `DeepEqual`.
+
+use std::cmp::Ordering;
+
+use tera::{Value, value::ValueKind};
+
+use super::{Error, MAX_DEPTH, Scope, kind, print, typed};
+
+/// What text/template compares by, its `basicKind`. Values of different kinds do not compare, except for the integers.
+enum Basic<'v> {
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Text(&'v [u8]),
+    Nil,
+    Other,
+}
+
+impl<'v> Basic<'v> {
+    fn of(value: &'v Value) -> Self {
+        let known = match value.kind() {
+            ValueKind::None | ValueKind::Undefined => Some(Self::Nil),
+            ValueKind::Bool => value.as_bool().map(Self::Bool),
+            ValueKind::I64 | ValueKind::I128 => value.as_i64().map(Self::Int),
+            ValueKind::U64 | ValueKind::U128 => value.as_u64().map(Self::Uint),
+            ValueKind::F64 => value.as_f64().map(Self::Float),
+            ValueKind::String => value.as_str().map(|text| Self::Text(text.as_bytes())),
+            ValueKind::Map => match typed::Type::of(value) {
+                Some(typed::Type::Text) => typed::text_bytes(value).map(Self::Text),
+                Some(typed::Type::Duration | typed::Type::Month | typed::Type::Weekday) => {
+                    typed::number(value).map(Self::Int)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        known.unwrap_or(Self::Other)
+    }
+
+    const fn has_order(&self) -> bool {
+        !matches!(self, Self::Nil | Self::Other)
+    }
+}
+
+fn signed_and_unsigned(signed: i64, unsigned: u64) -> Ordering {
+    u64::try_from(signed).map_or(Ordering::Less, |signed| signed.cmp(&unsigned))
+}
+
+fn incompatible(scope: &Scope, first: &Value, second: &Value) -> Error {
+    Error::Incompatible(kind::type_of(scope, first).to_owned(), kind::type_of(scope, second).to_owned())
+}
+
+/// `eq first others…`: whether the first equals any of the others.
+///
+/// # Errors
+/// As in Go: no others, kinds that do not compare, and types (maps, slices) that Go cannot compare.
+pub fn eq(scope: &Scope, first: &Value, others: &[Value]) -> Result<bool, Error> {
+    if others.is_empty() {
+        return Err(Error::MissingArgument);
+    }
+    let basic = Basic::of(first);
+    for other in others {
+        let equal = match (&basic, Basic::of(other)) {
+            (Basic::Bool(a), Basic::Bool(b)) => *a == b,
+            (Basic::Int(a), Basic::Int(b)) => *a == b,
+            (Basic::Uint(a), Basic::Uint(b)) => *a == b,
+            (Basic::Int(a), Basic::Uint(b)) => signed_and_unsigned(*a, b).is_eq(),
+            (Basic::Uint(a), Basic::Int(b)) => signed_and_unsigned(b, *a).is_eq(),
+            (Basic::Float(a), Basic::Float(b)) => *a == b,
+            (Basic::Text(a), Basic::Text(b)) => *a == b,
+            (Basic::Nil, Basic::Nil) => true,
+            (Basic::Nil, _) | (_, Basic::Nil) => false,
+            (Basic::Other, Basic::Other) => eq_others(scope, first, other)?,
+            _ => return Err(incompatible(scope, first, other)),
+        };
+        if equal {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// `eq` on two values that are neither basic nor nil.
+fn eq_others(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
+    let shown = |value| print::to_text(scope, value);
+    let name = |value| kind::type_of(scope, value).to_owned();
+    if kind::kind_of(first) != kind::kind_of(second) {
+        return Err(Error::NotComparablePair(shown(first)?, name(first), name(second), shown(second)?));
+    }
+    match typed::Type::of(second) {
+        // Pointers compare by address; a clone of a value is the same pointer.
+        Some(kind) if kind.is_pointer() => {
+            Ok(matches!((first.as_map(), second.as_map()), (Some(a), Some(b)) if std::ptr::eq(a, b)))
+        }
+        Some(
+            typed::Type::Time | typed::Type::Certificate | typed::Type::KubeVersion | typed::Type::BuildInfo,
+        ) => Ok(first == second),
+        _ => Err(Error::NotComparable(shown(second)?, name(second))),
+    }
+}
+
+/// `ne first second`.
+///
+/// # Errors
+/// As [`eq`].
+pub fn ne(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
+    eq(scope, first, std::slice::from_ref(second)).map(|equal| !equal)
+}
+
+/// `lt first second`.
+///
+/// # Errors
+/// As in Go: kinds without an order (nil, bool, maps…), and two kinds that do not compare.
+pub fn lt(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
+    let (a, b) = (Basic::of(first), Basic::of(second));
+    if !a.has_order() || !b.has_order() {
+        return Err(Error::Unordered);
+    }
+    match (a, b) {
+        (Basic::Bool(_), Basic::Bool(_)) => Err(Error::Unordered),
+        (Basic::Int(a), Basic::Int(b)) => Ok(a < b),
+        (Basic::Uint(a), Basic::Uint(b)) => Ok(a < b),
+        (Basic::Int(a), Basic::Uint(b)) => Ok(signed_and_unsigned(a, b).is_lt()),
+        (Basic::Uint(a), Basic::Int(b)) => Ok(signed_and_unsigned(b, a).is_gt()),
+        (Basic::Float(a), Basic::Float(b)) => Ok(a < b),
+        (Basic::Text(a), Basic::Text(b)) => Ok(a < b),
+        _ => Err(incompatible(scope, first, second)),
+    }
+}
+
+/// `le first second`.
+///
+/// # Errors
+/// As [`lt`].
+pub fn le(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
+    Ok(lt(scope, first, second)? || eq(scope, first, std::slice::from_ref(second))?)
+}
+
+/// `gt first second`: the inverse of [`le`], NaN included, as in Go.
+///
+/// # Errors
+/// As [`lt`].
+pub fn gt(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
+    le(scope, first, second).map(|is| !is)
+}
+
+/// `ge first second`: the inverse of [`lt`], NaN included, as in Go.
+///
+/// # Errors
+/// As [`lt`].
+pub fn ge(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
+    lt(scope, first, second).map(|is| !is)
+}
+
+/// Go's `reflect.DeepEqual`: the same type and the same content, all the way down. An int never equals a float.
+///
+/// # Errors
+/// When the values nest deeper than [`MAX_DEPTH`].
+pub fn deep_equal(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
+    deep_equal_at(scope, first, second, 0)
+}
+
+fn deep_equal_at(scope: &Scope, first: &Value, second: &Value, depth: usize) -> Result<bool, Error> {
+    if depth > MAX_DEPTH {
+        return Err(scope.too_deep());
+    }
+    if first.kind() != second.kind() {
+        let nil = |value: &Value| value.is_none() || value.is_undefined();
+        return Ok(nil(first) && nil(second));
+    }
+    if let (Some(a), Some(b)) = (first.as_array(), second.as_array()) {
+        if scope.named_type(first) != scope.named_type(second) || a.len() != b.len() {
+            return Ok(false);
+        }
+        for (a, b) in a.iter().zip(b) {
+            if !deep_equal_at(scope, a, b, depth + 1)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    if let (Some(a), Some(b)) = (scope.map(first), scope.map(second)) {
+        // NaN within one and the same map is equal, as for Go.
+        if matches!((first.as_map(), second.as_map()), (Some(a), Some(b)) if std::ptr::eq(a, b)) {
+            return Ok(true);
+        }
+        if scope.named_type(first) != scope.named_type(second) || a.len() != b.len() {
+            return Ok(false);
+        }
+        for (key, value) in a.iter() {
+            let Some(other) = b.get(key) else { return Ok(false) };
+            if !deep_equal_at(scope, value, other, depth + 1)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    if let (Some(a), Some(b)) = (first.as_f64(), second.as_f64()) {
+        return Ok(!first.is_f64() && first == second || first.is_f64() && a == b);
+    }
+    Ok(first == second)
+}

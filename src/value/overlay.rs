@@ -1,0 +1,558 @@
+//! The mutation overlay: maps that templates change, for as long as a render lasts.
+//!
+//! A Go map is a reference: `set $d "k" "v"` is seen through every alias of `$d`. Tera's maps do not change, and a clone
+//! of a value shares its map, so the address of the map is what the aliases have in common. The overlay keeps, by that
+//! address, the present content of each map that was changed. A template always holds the original value; whoever looks
+//! into a map asks the [`Scope`] for its content.
+
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState},
+    ops::Deref,
+    rc::Rc,
+};
+
+use tera::{Map, Value, value::Key};
+
+use super::{Error, MAX_DEPTH, kind, typed};
+
+/// Hashes an address: the low bits are all zero, so that they are mixed with one multiplication.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+    fn write_usize(&mut self, address: usize) {
+        let mixed = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<AddressHasher>>;
+
+struct Changed {
+    /// Keeps the map alive, so that its address is not used again within the render.
+    _original: Value,
+    content: Rc<Map>,
+}
+
+struct Named {
+    _original: Value,
+    name: &'static str,
+}
+
+/// The state of one render that functions share: what templates have changed, and the limits.
+///
+/// A scope belongs to one render on one thread; renders on other threads have their own.
+pub struct Scope {
+    changed_any: Cell<bool>,
+    changed: RefCell<ByAddress<Changed>>,
+    named: RefCell<ByAddress<Named>>,
+    text_limit: Cell<usize>,
+    /// State of the generator that decides which containers [`Scope::admit`] measures.
+    dice: Cell<u64>,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The content of a map at the time it was asked for. Later changes do not show, as in Go's `range`.
+pub enum MapRef<'v> {
+    /// The map as it was made.
+    Original(&'v Map),
+    /// The content after a change.
+    Changed(Rc<Map>),
+}
+
+impl Deref for MapRef<'_> {
+    type Target = Map;
+    fn deref(&self) -> &Map {
+        match self {
+            Self::Original(map) => map,
+            Self::Changed(map) => map,
+        }
+    }
+}
+
+impl MapRef<'_> {
+    /// The entries in the order of Go: by the bytes of their keys, without the marker of typed maps.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<(&str, &Value)> {
+        let mut entries: Vec<_> =
+            self.iter().filter_map(|(key, value)| Some((key.as_str()?, value))).collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        entries
+    }
+
+    /// The number of entries, without the marker of typed maps.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.len() - usize::from(typed::Type::of_map(self).is_some())
+    }
+}
+
+fn address(map: &Map) -> usize {
+    std::ptr::from_ref(map).addr()
+}
+
+impl Scope {
+    /// The longest text, in bytes, that printing and encoding make unless told otherwise.
+    pub const TEXT_LIMIT: usize = 64 << 20;
+
+    /// A scope in which nothing was changed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            changed_any: Cell::new(false),
+            changed: RefCell::default(),
+            named: RefCell::default(),
+            text_limit: Cell::new(Self::TEXT_LIMIT),
+            dice: Cell::new(RandomState::new().hash_one(0) | 1),
+        }
+    }
+
+    /// Forgets all changes and names, for the next render. Limits stay.
+    pub fn reset(&self) {
+        self.changed_any.set(false);
+        // Dropped after the borrow, since the drop of a value may be long.
+        drop((self.changed.take(), self.named.take()));
+    }
+
+    /// The longest text, in bytes, that printing and encoding may make.
+    #[must_use]
+    pub fn text_limit(&self) -> usize {
+        self.text_limit.get()
+    }
+
+    /// Sets the longest text, in bytes, that printing and encoding may make.
+    pub fn set_text_limit(&self, bytes: usize) {
+        self.text_limit.set(bytes);
+    }
+
+    /// Whether any map was changed. While this is false, maps can be read as they are.
+    #[must_use]
+    #[inline]
+    pub fn changed_any(&self) -> bool {
+        self.changed_any.get()
+    }
+
+    /// The content of a map that was changed.
+    #[inline]
+    fn content(&self, map: &Map) -> Option<Rc<Map>> {
+        if !self.changed_any.get() {
+            return None;
+        }
+        self.changed.borrow().get(&address(map)).map(|changed| Rc::clone(&changed.content))
+    }
+
+    /// The present content of a map; none for what is not a map.
+    #[must_use]
+    #[inline]
+    pub fn map<'v>(&self, value: &'v Value) -> Option<MapRef<'v>> {
+        let map = value.as_map()?;
+        if let Some(content) = self.content(map) {
+            return Some(MapRef::Changed(content));
+        }
+        Some(MapRef::Original(map))
+    }
+
+    /// An entry of a map; none where there is no such entry, and for what is not a map.
+    #[must_use]
+    #[inline]
+    pub fn get<'v>(&self, value: &'v Value, key: &'v str) -> Option<Cow<'v, Value>> {
+        let map = value.as_map()?;
+        if let Some(content) = self.content(map) {
+            return content.get(&Key::Str(key)).cloned().map(Cow::Owned);
+        }
+        map.get(&Key::Str(key)).map(Cow::Borrowed)
+    }
+
+    /// Whether a map has an entry; false for what is not a map.
+    #[must_use]
+    pub fn has(&self, value: &Value, key: &str) -> bool {
+        self.map(value).is_some_and(|map| map.contains_key(&Key::Str(key)))
+    }
+
+    /// A field as a template's `.name` reads it (text/template's evalField, with `missingkey=zero`): the entry of a map,
+    /// nil (or the zero value of the map's type) where there is none, the exported field of a struct.
+    ///
+    /// Methods are the caller's: look at [`typed::Type::methods`] first.
+    ///
+    /// # Errors
+    /// A field of nil, of a value without fields, or an unexported one, in the words of text/template.
+    pub fn field<'v>(&self, value: &'v Value, name: &'v str) -> Result<Cow<'v, Value>, Error> {
+        let no_field = || Error::NoField(name.to_owned(), kind::type_in_error(self, value).to_owned());
+        if value.is_none() || value.is_undefined() {
+            return Err(Error::NilPointer("interface {}".to_owned(), name.to_owned()));
+        }
+        if value.as_map().is_none() {
+            return Err(no_field());
+        }
+        let found = self.get(value, name);
+        if let Some(found) = found {
+            return match typed::Type::of(value) {
+                None | Some(typed::Type::StringMap | typed::Type::Files) => Ok(found),
+                Some(kind) if !kind.fields().contains(&name) => Err(no_field()),
+                Some(kind) if name.starts_with(char::is_lowercase) => {
+                    Err(Error::Unexported(name.to_owned(), kind.name().to_owned()))
+                }
+                Some(_) => Ok(found),
+            };
+        }
+        match typed::Type::of(value) {
+            None => Ok(Cow::Owned(Value::none())),
+            Some(typed::Type::StringMap) => Ok(Cow::Owned(Value::from(""))),
+            Some(typed::Type::Files) => Ok(Cow::Owned(Value::bytes(Vec::new()))),
+            Some(_) => Err(no_field()),
+        }
+    }
+
+    /// Changes maps, seen through all their aliases.
+    fn change<T>(&self, value: &Value, how: impl FnOnce(&mut Map) -> T) -> Result<T, Error> {
+        let map = match value.as_map() {
+            Some(map) if typed::Type::of_map(map).is_none() => map,
+            _ => {
+                return Err(Error::WrongType(
+                    "map[string]interface {}".to_owned(),
+                    kind::type_of(self, value).to_owned(),
+                ));
+            }
+        };
+        self.changed_any.set(true);
+        let mut changed = self.changed.borrow_mut();
+        let entry = changed
+            .entry(address(map))
+            .or_insert_with(|| Changed { _original: value.clone(), content: Rc::new(map.clone()) });
+        Ok(how(Rc::make_mut(&mut entry.content)))
+    }
+
+    /// Sets an entry of a map, as sprig's `set`.
+    ///
+    /// # Errors
+    /// When `map` is not a `map[string]interface{}`.
+    pub fn set(&self, map: &Value, key: &str, value: Value) -> Result<(), Error> {
+        // The value that is replaced is dropped after the borrow has ended.
+        self.change(map, |map| map.insert(Key::from(key.to_owned()), value)).map(drop)
+    }
+
+    /// Removes an entry of a map, as sprig's `unset`.
+    ///
+    /// # Errors
+    /// When `map` is not a `map[string]interface{}`.
+    pub fn unset(&self, map: &Value, key: &str) -> Result<(), Error> {
+        if !self.has(map, key) && map.as_map().is_some() {
+            return Ok(());
+        }
+        self.change(map, |map| map.remove(&Key::from(key.to_owned()))).map(drop)
+    }
+
+    /// Gives a map or list a name of a Go type other than `map[string]interface {}` and `[]interface {}`, which
+    /// `typeOf` and errors then tell. Everything else ignores it.
+    pub fn name_type(&self, value: &Value, name: &'static str) {
+        if let Some(address) = container_address(value) {
+            self.named.borrow_mut().insert(address, Named { _original: value.clone(), name });
+        }
+    }
+
+    /// The name that [`Scope::name_type`] gave.
+    #[must_use]
+    pub fn named_type(&self, value: &Value) -> Option<&'static str> {
+        let named = self.named.borrow();
+        if named.is_empty() {
+            return None;
+        }
+        named.get(&container_address(value)?).map(|named| named.name)
+    }
+
+    /// The value with all changes in it, for whoever reads values without a scope. Where nothing below was changed, the
+    /// result shares everything with the original.
+    ///
+    /// # Errors
+    /// When a map contains itself, or maps nest deeper than [`MAX_DEPTH`].
+    pub fn materialise(&self, value: &Value) -> Result<Value, Error> {
+        if !self.changed_any.get() {
+            return Ok(value.clone());
+        }
+        let mut walk = Materialise { scope: self, made: ByAddress::default(), open: Vec::new() };
+        Ok(walk.value(value, 0)?.unwrap_or_else(|| value.clone()))
+    }
+
+    /// A copy that shares no map with the original, as sprig's `deepCopy`.
+    ///
+    /// # Errors
+    /// When a map contains itself, maps nest deeper than [`MAX_DEPTH`], or the copy grows out of bounds.
+    pub fn deep_copy(&self, value: &Value) -> Result<Value, Error> {
+        Copy { scope: self, budget: self.text_limit.get() / size_of::<Value>(), open: Vec::new() }
+            .value(value, 0)
+    }
+
+    /// The error for a value that is too deep: a changed map is most likely within itself.
+    pub(super) fn too_deep(&self) -> Error {
+        if self.changed_any.get() {
+            Error::Cycle("map[string]interface {}".to_owned())
+        } else {
+            Error::TooDeep(MAX_DEPTH)
+        }
+    }
+
+    /// Guards against values that nest without end, which would end the process when they are dropped. Functions that
+    /// build a container out of others (`list`, `dict`, `append`, `set`…) pass it through here.
+    ///
+    /// Only one in sixteen, taken at random, is measured: no chain of thousands escapes that, and it costs nothing.
+    ///
+    /// # Errors
+    /// When the value nests deeper than [`MAX_DEPTH`].
+    pub fn admit(&self, value: Value) -> Result<Value, Error> {
+        let mut dice = self.dice.get();
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        self.dice.set(dice);
+        if dice >> 60 == 0 && depth(&value) > MAX_DEPTH {
+            return Err(Error::TooDeep(MAX_DEPTH));
+        }
+        Ok(value)
+    }
+}
+
+/// The address that tells one map or non-empty list from another.
+fn container_address(value: &Value) -> Option<usize> {
+    match (value.as_map(), value.as_array()) {
+        (Some(map), _) => Some(address(map)),
+        (_, Some(items)) if !items.is_empty() => Some(items.as_ptr().addr()),
+        _ => None,
+    }
+}
+
+/// How deep a value nests, found without recursion. A container that occurs twice is measured once per depth at which
+/// it is first met, so that shared containers do not multiply the work.
+fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut met: ByAddress<usize> = ByAddress::default();
+    let mut rest = vec![(value, 1)];
+    while let Some((value, depth)) = rest.pop() {
+        let Some(address) = container_address(value) else { continue };
+        if met.get(&address).is_some_and(|before| *before >= depth) {
+            continue;
+        }
+        met.insert(address, depth);
+        deepest = deepest.max(depth);
+        if deepest > MAX_DEPTH {
+            return deepest;
+        }
+        if let Some(map) = value.as_map() {
+            rest.extend(map.values().map(|value| (value, depth + 1)));
+        } else if let Some(items) = value.as_array() {
+            rest.extend(items.iter().map(|value| (value, depth + 1)));
+        }
+    }
+    deepest
+}
+
+struct Copy<'s> {
+    scope: &'s Scope,
+    /// How many more values the copy may have.
+    budget: usize,
+    /// The changed maps that the walk is inside of.
+    open: Vec<usize>,
+}
+
+impl Copy<'_> {
+    fn value(&mut self, value: &Value, depth: usize) -> Result<Value, Error> {
+        self.budget = self.budget.checked_sub(1).ok_or(Error::TooLong(self.scope.text_limit.get()))?;
+        if depth > MAX_DEPTH {
+            return Err(self.scope.too_deep());
+        }
+        if let Some(items) = value.as_array() {
+            let mut copied = Vec::with_capacity(items.len());
+            for item in items {
+                copied.push(self.value(item, depth + 1)?);
+            }
+            return Ok(Value::from(copied));
+        }
+        let (Some(map), Some(address)) = (self.scope.map(value), container_address(value)) else {
+            return Ok(value.clone());
+        };
+        let changed = matches!(map, MapRef::Changed(_));
+        if changed {
+            if self.open.contains(&address) {
+                return Err(Error::Cycle("map[string]interface {}".to_owned()));
+            }
+            self.open.push(address);
+        }
+        let mut copied = Map::with_capacity(map.len());
+        for (key, value) in map.iter() {
+            copied.insert(key.clone(), self.value(value, depth + 1)?);
+        }
+        if changed {
+            self.open.pop();
+        }
+        Ok(Value::from(copied))
+    }
+}
+
+struct Materialise<'s> {
+    scope: &'s Scope,
+    /// What each container became; none where it can stay as it is.
+    made: ByAddress<Option<Value>>,
+    /// The changed maps that the walk is inside of.
+    open: Vec<usize>,
+}
+
+impl Materialise<'_> {
+    /// The value with all changes, or none where there are none below it.
+    fn value(&mut self, value: &Value, depth: usize) -> Result<Option<Value>, Error> {
+        let Some(address) = container_address(value) else { return Ok(None) };
+        if let Some(made) = self.made.get(&address) {
+            return Ok(made.clone());
+        }
+        if depth > MAX_DEPTH {
+            return Err(self.scope.too_deep());
+        }
+        let made = if let Some(items) = value.as_array() {
+            let mut new: Option<Vec<Value>> = None;
+            for (at, item) in items.iter().enumerate() {
+                if let Some(item) = self.value(item, depth + 1)? {
+                    new.get_or_insert_with(|| items.to_vec())[at] = item;
+                }
+            }
+            new.map(Value::from)
+        } else if let Some(map) = self.scope.map(value) {
+            let changed = matches!(map, MapRef::Changed(_));
+            if changed {
+                if self.open.contains(&address) {
+                    return Err(Error::Cycle("map[string]interface {}".to_owned()));
+                }
+                self.open.push(address);
+            }
+            let mut new: Option<Map> = changed.then(|| Map::clone(&map));
+            for (key, value) in map.iter() {
+                if let Some(value) = self.value(value, depth + 1)? {
+                    new.get_or_insert_with(|| Map::clone(&map)).insert(key.clone(), value);
+                }
+            }
+            if changed {
+                self.open.pop();
+            }
+            new.map(Value::from)
+        } else {
+            None
+        };
+        self.made.insert(address, made.clone());
+        Ok(made)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(entries: &[(&'static str, Value)]) -> Value {
+        Value::from(entries.iter().map(|(key, value)| (Key::from(*key), value.clone())).collect::<Map>())
+    }
+
+    #[test]
+    fn a_change_shows_through_every_alias() {
+        let scope = Scope::new();
+        let inner = map(&[("a", Value::from(1i64))]);
+        let outer = map(&[("inner", inner.clone())]);
+        let list = Value::from(vec![inner.clone()]);
+        scope.set(&inner, "b", Value::from("new")).unwrap();
+        let through_map = scope.get(&outer, "inner").unwrap();
+        assert_eq!(scope.get(&through_map, "b").unwrap().as_str(), Some("new"));
+        assert_eq!(scope.get(&list.as_array().unwrap()[0], "b").unwrap().as_str(), Some("new"));
+        let made = scope.materialise(&list).unwrap();
+        assert_eq!(made.as_array().unwrap()[0].as_map().unwrap().len(), 2);
+        scope.unset(&inner, "a").unwrap();
+        assert!(!scope.has(&inner, "a"));
+        scope.reset();
+        assert!(scope.has(&inner, "a") && !scope.has(&inner, "b"));
+    }
+
+    #[test]
+    fn empty_maps_are_not_one() {
+        let scope = Scope::new();
+        let (one, two) = (Value::from(Map::new()), Value::from(Map::new()));
+        scope.set(&one, "a", Value::from(true)).unwrap();
+        assert!(scope.has(&one, "a") && !scope.has(&two, "a"));
+    }
+
+    #[test]
+    fn what_was_not_changed_is_shared() {
+        let scope = Scope::new();
+        let still = map(&[("x", Value::from(1i64))]);
+        let moved = map(&[]);
+        let top = map(&[("still", still.clone()), ("moved", moved.clone())]);
+        scope.set(&moved, "y", Value::from(2i64)).unwrap();
+        let made = scope.materialise(&top).unwrap();
+        let kept = made.as_map().unwrap().get(&Key::Str("still")).unwrap();
+        assert!(std::ptr::eq(kept.as_map().unwrap(), still.as_map().unwrap()));
+    }
+
+    #[test]
+    fn a_map_within_itself_is_an_error() {
+        let scope = Scope::new();
+        let inner = map(&[]);
+        let outer = map(&[("inner", inner.clone())]);
+        scope.set(&inner, "outer", outer.clone()).unwrap();
+        let error = scope.materialise(&outer).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "json: unsupported value: encountered a cycle via map[string]interface {}"
+        );
+        assert_eq!(scope.deep_copy(&outer).unwrap_err(), error);
+    }
+
+    #[test]
+    fn copies_are_apart() {
+        let scope = Scope::new();
+        let inner = map(&[]);
+        let outer = map(&[("inner", inner.clone())]);
+        let copy = scope.deep_copy(&outer).unwrap();
+        scope.set(&inner, "a", Value::from(1i64)).unwrap();
+        let inner_copy = scope.get(&copy, "inner").unwrap();
+        assert!(!scope.has(&inner_copy, "a"));
+    }
+
+    #[test]
+    fn endless_nesting_is_refused_and_shared_nesting_is_cheap() {
+        let scope = Scope::new();
+        let mut shared = map(&[]);
+        for _ in 0..500 {
+            shared = map(&[("a", shared.clone()), ("b", shared.clone())]);
+        }
+        assert_eq!(depth(&shared), 501);
+        let mut chain = Value::from(Vec::<Value>::new());
+        let refused =
+            (0..MAX_DEPTH + 1000).find_map(|_| match scope.admit(Value::from(vec![chain.clone()])) {
+                Ok(longer) => {
+                    chain = longer;
+                    None
+                }
+                Err(error) => Some(error),
+            });
+        assert_eq!(refused, Some(Error::TooDeep(MAX_DEPTH)));
+    }
+
+    #[test]
+    fn fields_fail_in_the_words_of_go() {
+        let scope = Scope::new();
+        let error = |value: &Value| scope.field(value, "foo").unwrap_err().to_string();
+        assert_eq!(error(&Value::none()), "nil pointer evaluating interface {}.foo");
+        assert_eq!(error(&Value::from("text")), "can't evaluate field foo in type string");
+        assert_eq!(error(&Value::from(vec![1i64])), "can't evaluate field foo in type []interface {}");
+        assert!(scope.field(&map(&[]), "foo").unwrap().is_none());
+    }
+}

@@ -1,0 +1,266 @@
+//! What Go prints for a value: `fmt.Sprint`, and what text/template writes into its output.
+
+use std::borrow::Cow;
+
+use tera::{Value, value::ValueKind};
+
+use super::{Error, MAX_DEPTH, MapRef, Scope, typed};
+use crate::yaml::number::go_format_float;
+
+/// What text/template writes for the value of a pipeline. Nil is `<no value>`, which Helm takes out of its output at the
+/// very end.
+///
+/// # Errors
+/// When the value contains itself, nests too deep, or the text exceeds the scope's limit.
+#[inline]
+pub fn display<'v>(scope: &Scope, value: &'v Value) -> Result<Cow<'v, str>, Error> {
+    match value.kind() {
+        ValueKind::String => Ok(Cow::Borrowed(value.as_str().unwrap_or_default())),
+        ValueKind::None | ValueKind::Undefined => Ok(Cow::Borrowed("<no value>")),
+        ValueKind::Bool => Ok(Cow::Borrowed(if value.as_bool() == Some(true) { "true" } else { "false" })),
+        // A template reaches this struct through a pointer, so that Go finds its String method; fmt does not.
+        ValueKind::Map if typed::Type::of(value) == Some(typed::Type::KubeVersion) => {
+            let text =
+                |name| typed::field(value, name).and_then(Value::as_str).filter(|text| !text.is_empty());
+            Ok(Cow::Borrowed(text("normalizedVersion").or_else(|| text("Version")).unwrap_or_default()))
+        }
+        // A pointer to a struct is followed, where fmt prints an ampersand.
+        ValueKind::Map if typed::Type::of(value) == Some(typed::Type::Capabilities) => {
+            to_text(scope, value).map(|text| Cow::Owned(text.trim_start_matches('&').to_owned()))
+        }
+        _ => to_text(scope, value).map(Cow::Owned),
+    }
+}
+
+/// `fmt.Sprint(value)`, which is `%v`. Nil is `<nil>`; bytes that are not UTF-8 are replaced.
+///
+/// # Errors
+/// As [`display`].
+pub fn to_text(scope: &Scope, value: &Value) -> Result<String, Error> {
+    let mut out = Vec::new();
+    append(&mut out, scope, value)?;
+    Ok(String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// Appends what `%v` prints.
+///
+/// # Errors
+/// As [`display`].
+pub fn append(out: &mut Vec<u8>, scope: &Scope, value: &Value) -> Result<(), Error> {
+    Printer { scope, out, open: Vec::new() }.value(value, 0)
+}
+
+/// `fmt.Sprint(values…)`: a space between two values neither of which is a string.
+///
+/// # Errors
+/// As [`display`].
+pub fn sprint(scope: &Scope, values: &[Value]) -> Result<Value, Error> {
+    let mut out = Vec::new();
+    let mut after_text = true;
+    for value in values {
+        let is_text = typed::text_bytes(value).is_some();
+        if !is_text && !after_text {
+            out.push(b' ');
+        }
+        append(&mut out, scope, value)?;
+        after_text = is_text;
+    }
+    Ok(typed::text(out))
+}
+
+/// `fmt.Sprintln(values…)`: a space between any two values, and a newline at the end.
+///
+/// # Errors
+/// As [`display`].
+pub fn sprintln(scope: &Scope, values: &[Value]) -> Result<Value, Error> {
+    let mut out = Vec::new();
+    for (at, value) in values.iter().enumerate() {
+        if at > 0 {
+            out.push(b' ');
+        }
+        append(&mut out, scope, value)?;
+    }
+    out.push(b'\n');
+    Ok(typed::text(out))
+}
+
+/// sprig's `strval`, the function `toString`: the text of a string or \[\]byte itself, and `%v` of everything else.
+///
+/// # Errors
+/// As [`display`].
+pub fn strval<'v>(scope: &Scope, value: &'v Value) -> Result<Cow<'v, str>, Error> {
+    match value.kind() {
+        ValueKind::String => Ok(Cow::Borrowed(value.as_str().unwrap_or_default())),
+        ValueKind::Bytes => Ok(String::from_utf8_lossy(value.as_bytes().unwrap_or_default())),
+        _ => to_text(scope, value).map(Cow::Owned),
+    }
+}
+
+struct Printer<'a> {
+    scope: &'a Scope,
+    out: &'a mut Vec<u8>,
+    /// The changed maps that the printer is inside of.
+    open: Vec<*const tera::Map>,
+}
+
+impl Printer<'_> {
+    fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+        match value.kind() {
+            ValueKind::String => self.out.extend_from_slice(value.as_str().unwrap_or_default().as_bytes()),
+            ValueKind::Bool => {
+                self.out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" });
+            }
+            ValueKind::F64 => {
+                let text = go_format_float(value.as_f64().unwrap_or_default());
+                self.out.extend_from_slice(text.as_bytes());
+            }
+            ValueKind::I64 | ValueKind::I128 | ValueKind::U64 | ValueKind::U128 => {
+                let number = value.as_i128().unwrap_or_default();
+                self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+            }
+            ValueKind::Bytes => {
+                self.list(value.as_bytes().unwrap_or_default(), |out, byte| {
+                    out.out.extend_from_slice(itoa::Buffer::new().format(*byte).as_bytes());
+                    Ok(())
+                })?;
+            }
+            ValueKind::Array => {
+                self.check(depth)?;
+                self.list(value.as_array().unwrap_or_default(), |out, item| out.value(item, depth + 1))?;
+            }
+            ValueKind::Map => {
+                self.check(depth)?;
+                match typed::Type::of(value) {
+                    None | Some(typed::Type::StringMap | typed::Type::Files) => self.map(value, depth)?,
+                    Some(kind) => self.typed(kind, value, depth)?,
+                }
+            }
+            _ => self.out.extend_from_slice(b"<nil>"),
+        }
+        if self.out.len() > self.scope.text_limit() {
+            return Err(Error::TooLong(self.scope.text_limit()));
+        }
+        Ok(())
+    }
+
+    fn check(&self, depth: usize) -> Result<(), Error> {
+        if depth > MAX_DEPTH { Err(self.scope.too_deep()) } else { Ok(()) }
+    }
+
+    fn list<T>(
+        &mut self,
+        items: &[T],
+        mut each: impl FnMut(&mut Self, &T) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.out.push(b'[');
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.out.push(b' ');
+            }
+            each(self, item)?;
+        }
+        self.out.push(b']');
+        Ok(())
+    }
+
+    fn map(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+        let Some(map) = self.scope.map(value) else { return Ok(()) };
+        let changed = matches!(map, MapRef::Changed(_));
+        if changed {
+            let address = std::ptr::from_ref::<tera::Map>(&map);
+            if self.open.contains(&address) {
+                return Err(Error::Cycle("map[string]interface {}".to_owned()));
+            }
+            self.open.push(address);
+        }
+        self.out.extend_from_slice(b"map");
+        let entries = map.sorted();
+        self.list(&entries, |out, (key, value)| {
+            out.out.extend_from_slice(key.as_bytes());
+            out.out.push(b':');
+            out.value(value, depth + 1)
+        })?;
+        if changed {
+            self.open.pop();
+        }
+        Ok(())
+    }
+
+    fn typed(&mut self, kind: typed::Type, value: &Value, depth: usize) -> Result<(), Error> {
+        if let Some(text) = typed::string_method(value) {
+            self.out.extend_from_slice(&text);
+            return Ok(());
+        }
+        if let Some(items) = typed::items(value) {
+            return self.list(items, |out, item| out.value(item, depth + 1));
+        }
+        if kind.is_pointer() {
+            // Go prints a pointer below the top as its address. No type has one there.
+            self.out.push(b'&');
+        }
+        self.out.push(b'{');
+        for (at, name) in kind.fields().iter().enumerate() {
+            if at > 0 {
+                self.out.push(b' ');
+            }
+            if let Some(field) = typed::field(value, name) {
+                self.value(field, depth + 1)?;
+            }
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tera::Map;
+
+    fn text(value: &Value) -> String {
+        to_text(&Scope::new(), value).unwrap()
+    }
+
+    #[test]
+    fn values_print_as_in_go() {
+        let map: Map = [("b", Value::from(1e6)), ("a", Value::none()), ("c", Value::from(vec!["x", "y z"]))]
+            .into_iter()
+            .map(|(key, value)| (key.into(), value))
+            .collect();
+        assert_eq!(text(&Value::from(map)), "map[a:<nil> b:1e+06 c:[x y z]]");
+        assert_eq!(text(&Value::bytes(vec![1, 2, 255])), "[1 2 255]");
+        assert_eq!(text(&Value::from(-3i128)), "-3");
+        assert_eq!(text(&Value::from(0.1)), "0.1");
+        assert_eq!(display(&Scope::new(), &Value::none()).unwrap(), "<no value>");
+    }
+
+    #[test]
+    fn sprint_puts_spaces_between_what_is_not_text() {
+        let values =
+            [Value::from(1i64), Value::from(2i64), Value::from("a"), Value::from(3i64), Value::none()];
+        let printed = sprint(&Scope::new(), &values).unwrap();
+        assert_eq!(printed.as_str(), Some("1 2a3 <nil>"));
+        assert_eq!(sprintln(&Scope::new(), &values).unwrap().as_str(), Some("1 2 a 3 <nil>\n"));
+    }
+
+    #[test]
+    fn a_map_within_itself_is_an_error() {
+        let scope = Scope::new();
+        let map = Value::from(Map::new());
+        scope.set(&map, "me", map.clone()).unwrap();
+        scope.set(&map, "me too", map.clone()).unwrap();
+        assert_eq!(to_text(&scope, &map), Err(Error::Cycle("map[string]interface {}".to_owned())));
+    }
+
+    #[test]
+    fn typed_values_print_as_in_go() {
+        let version = typed::make(
+            typed::Type::KubeVersion,
+            ["Version", "normalizedVersion", "Major", "Minor"].map(|name| (name, Value::from(name))),
+        );
+        assert_eq!(text(&version), "{Version normalizedVersion Major Minor}");
+        assert_eq!(display(&Scope::new(), &version).unwrap(), "normalizedVersion");
+        let duration = typed::make(typed::Type::Duration, [("value", Value::from(90_000_000_000i64))]);
+        assert_eq!(text(&duration), "1m30s");
+    }
+}

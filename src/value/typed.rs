@@ -1,0 +1,344 @@
+//! Go types that have no counterpart among Tera's values.
+//!
+//! Each is a map with a marker: an entry under the key `0` (a number; the keys of Go maps are strings) that holds the
+//! name of the Go type. The other entries are the fields of the struct, unexported ones included, since Go prints them.
+//!
+//! | type | entries |
+//! |---|---|
+//! | [`Type::Text`] | `bytes`: bytes; a string that is not UTF-8 |
+//! | [`Type::StringMap`] | the entries, all strings; a missing one is `""`, not nil |
+//! | [`Type::Time`] | see [`Time`] |
+//! | [`Type::Duration`] | `value`: i64 nanoseconds |
+//! | [`Type::Month`], [`Type::Weekday`] | `value`: i64 |
+//! | [`Type::VersionSet`] | `items`: array of strings |
+//! | [`Type::Files`] | the files by name: bytes |
+//! | [`Type::Error`] | `text`: string |
+//! | structs | the fields that [`Type::fields`] lists |
+
+use std::borrow::Cow;
+
+use tera::{Map, Value, value::Key};
+
+use super::time;
+pub use super::time::Time;
+
+const MARKER: Key<'static> = Key::U64(0);
+
+/// A Go type that templates meet and Tera does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Type {
+    /// A Go string that is not valid UTF-8, such as a binary file or half of a rune.
+    Text,
+    /// `map[string]string`: the result of `split`, the annotations of a chart.
+    StringMap,
+    /// `time.Time`.
+    Time,
+    /// `time.Duration`.
+    Duration,
+    /// `time.Month`.
+    Month,
+    /// `time.Weekday`.
+    Weekday,
+    /// `*semver.Version` of Masterminds' semver.
+    Semver,
+    /// `sprig.certificate`: what `genCA` and its kin return.
+    Certificate,
+    /// `*common.Capabilities`, the object `.Capabilities`.
+    Capabilities,
+    /// `common.KubeVersion`.
+    KubeVersion,
+    /// `common.VersionSet`: a list of strings with the method `Has`.
+    VersionSet,
+    /// `version.BuildInfo`, the object `.Capabilities.HelmVersion`.
+    BuildInfo,
+    /// `engine.files`, the object `.Files`.
+    Files,
+    /// A value that implements `error`.
+    Error,
+}
+
+impl Type {
+    const ALL: [Self; 14] = [
+        Self::Text,
+        Self::StringMap,
+        Self::Time,
+        Self::Duration,
+        Self::Month,
+        Self::Weekday,
+        Self::Semver,
+        Self::Certificate,
+        Self::Capabilities,
+        Self::KubeVersion,
+        Self::VersionSet,
+        Self::BuildInfo,
+        Self::Files,
+        Self::Error,
+    ];
+
+    /// The type of a value that carries a marker; none for plain maps and everything else.
+    #[must_use]
+    pub fn of(value: &Value) -> Option<Self> {
+        Self::of_map(value.as_map()?)
+    }
+
+    pub(super) fn of_map(map: &Map) -> Option<Self> {
+        // A marker is always put in by `make`, so a map without entries has none.
+        if map.is_empty() {
+            return None;
+        }
+        let name = map.get(&MARKER)?.as_str()?;
+        Self::ALL.into_iter().find(|found| found.marker() == name)
+    }
+
+    const fn marker(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            _ => self.name(),
+        }
+    }
+
+    /// The type's name as Go's `%T` prints it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::StringMap => "map[string]string",
+            Self::Time => "time.Time",
+            Self::Duration => "time.Duration",
+            Self::Month => "time.Month",
+            Self::Weekday => "time.Weekday",
+            Self::Semver => "*semver.Version",
+            Self::Certificate => "sprig.certificate",
+            Self::Capabilities => "*common.Capabilities",
+            Self::KubeVersion => "common.KubeVersion",
+            Self::VersionSet => "common.VersionSet",
+            Self::BuildInfo => "version.BuildInfo",
+            Self::Files => "engine.files",
+            Self::Error => "*errors.errorString",
+        }
+    }
+
+    /// The name of the type's `reflect.Kind`.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::StringMap | Self::Files => "map",
+            Self::Duration => "int64",
+            Self::Month | Self::Weekday => "int",
+            Self::VersionSet => "slice",
+            Self::Semver | Self::Capabilities | Self::Error => "ptr",
+            Self::Time | Self::Certificate | Self::KubeVersion | Self::BuildInfo => "struct",
+        }
+    }
+
+    /// The fields of a struct in Go's order; empty for what is not a struct.
+    #[must_use]
+    pub const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Semver => &["major", "minor", "patch", "pre", "metadata", "original"],
+            Self::Certificate => &["Cert", "Key"],
+            Self::Capabilities => &["KubeVersion", "APIVersions", "HelmVersion"],
+            Self::KubeVersion => &["Version", "normalizedVersion", "Major", "Minor"],
+            Self::BuildInfo => &["Version", "GitCommit", "GitTreeState", "GoVersion", "KubeClientVersion"],
+            _ => &[],
+        }
+    }
+
+    /// Whether the type is a pointer, which Go prints with a leading `&`.
+    #[must_use]
+    pub const fn is_pointer(self) -> bool {
+        matches!(self, Self::Semver | Self::Capabilities | Self::Error)
+    }
+
+    /// The methods that a template can call on a value of the type.
+    #[must_use]
+    pub const fn methods(self) -> &'static [&'static str] {
+        match self {
+            Self::Text | Self::StringMap | Self::Certificate | Self::BuildInfo => &[],
+            Self::Time => &[
+                "Add",
+                "AddDate",
+                "After",
+                "AppendBinary",
+                "AppendFormat",
+                "AppendText",
+                "Before",
+                "Clock",
+                "Compare",
+                "Date",
+                "Day",
+                "Equal",
+                "Format",
+                "GoString",
+                "GobEncode",
+                "Hour",
+                "ISOWeek",
+                "In",
+                "IsDST",
+                "IsZero",
+                "Local",
+                "Location",
+                "MarshalBinary",
+                "MarshalJSON",
+                "MarshalText",
+                "Minute",
+                "Month",
+                "Nanosecond",
+                "Round",
+                "Second",
+                "String",
+                "Sub",
+                "Truncate",
+                "UTC",
+                "Unix",
+                "UnixMicro",
+                "UnixMilli",
+                "UnixNano",
+                "Weekday",
+                "Year",
+                "YearDay",
+                "Zone",
+                "ZoneBounds",
+            ],
+            Self::Duration => &[
+                "Abs",
+                "Hours",
+                "Microseconds",
+                "Milliseconds",
+                "Minutes",
+                "Nanoseconds",
+                "Round",
+                "Seconds",
+                "String",
+                "Truncate",
+            ],
+            Self::Month | Self::Weekday => &["String"],
+            Self::Semver => &[
+                "Compare",
+                "Equal",
+                "GreaterThan",
+                "GreaterThanEqual",
+                "IncMajor",
+                "IncMinor",
+                "IncPatch",
+                "LessThan",
+                "LessThanEqual",
+                "Major",
+                "MarshalJSON",
+                "MarshalText",
+                "Metadata",
+                "Minor",
+                "Original",
+                "Patch",
+                "Prerelease",
+                "SetMetadata",
+                "SetPrerelease",
+                "String",
+                "UnmarshalJSON",
+                "UnmarshalText",
+                "Value",
+            ],
+            Self::Capabilities => &["Copy"],
+            Self::KubeVersion => &["GitVersion", "String"],
+            Self::VersionSet => &["Has"],
+            Self::Files => &["AsConfig", "AsSecrets", "Get", "GetBytes", "Glob", "Lines"],
+            Self::Error => &["Error"],
+        }
+    }
+}
+
+/// Makes a value of a type from its entries (see the table of this module).
+pub fn make<K: Into<Key<'static>>>(kind: Type, entries: impl IntoIterator<Item = (K, Value)>) -> Value {
+    let mut map: Map = entries.into_iter().map(|(key, value)| (key.into(), value)).collect();
+    map.insert(MARKER, Value::from(kind.marker()));
+    Value::from(map)
+}
+
+/// Whether a key of a map is the marker, which no template may see.
+#[must_use]
+pub fn is_marker(key: &Key<'_>) -> bool {
+    matches!(key, Key::U64(0))
+}
+
+/// A field of a typed value, by the name of the struct's field or of the entry; methods are not looked at.
+#[must_use]
+pub fn field<'v>(value: &'v Value, name: &'v str) -> Option<&'v Value> {
+    value.as_map()?.get(&Key::Str(name))
+}
+
+/// A Go string from its bytes: a string where they are UTF-8, and [`Type::Text`] where not.
+#[must_use]
+pub fn text(bytes: Vec<u8>) -> Value {
+    match String::from_utf8(bytes) {
+        Ok(text) => Value::from(text),
+        Err(error) => make(Type::Text, [("bytes", Value::bytes(error.into_bytes()))]),
+    }
+}
+
+/// The bytes of a Go string: of a string, or of a [`Type::Text`]; none for every other value, \[\]byte included.
+#[must_use]
+pub fn text_bytes(value: &Value) -> Option<&[u8]> {
+    if let Some(text) = value.as_str() {
+        return Some(text.as_bytes());
+    }
+    match Type::of(value)? {
+        Type::Text => field(value, "bytes")?.as_bytes(),
+        _ => None,
+    }
+}
+
+/// The same as [`text_bytes`], as a string whose invalid bytes are replaced.
+#[must_use]
+pub fn text_lossy(value: &Value) -> Option<Cow<'_, str>> {
+    match value.as_str() {
+        Some(text) => Some(Cow::Borrowed(text)),
+        None => text_bytes(value).map(String::from_utf8_lossy),
+    }
+}
+
+/// The elements of a list: of an array, or of a typed list such as [`Type::VersionSet`].
+#[must_use]
+pub fn items(value: &Value) -> Option<&[Value]> {
+    if let Some(items) = value.as_array() {
+        return Some(items);
+    }
+    match Type::of(value)? {
+        Type::VersionSet => field(value, "items")?.as_array(),
+        _ => None,
+    }
+}
+
+/// The number behind [`Type::Duration`], [`Type::Month`] and [`Type::Weekday`].
+#[must_use]
+pub fn number(value: &Value) -> Option<i64> {
+    match Type::of(value)? {
+        Type::Duration | Type::Month | Type::Weekday => field(value, "value")?.as_i64(),
+        _ => None,
+    }
+}
+
+/// What the `String` or `Error` method of a typed value returns, if fmt would call one: bytes, since a string in Go need
+/// not be UTF-8.
+pub(super) fn string_method(value: &Value) -> Option<Vec<u8>> {
+    let text = match Type::of(value)? {
+        Type::Text => return text_bytes(value).map(<[u8]>::to_vec),
+        Type::Time => Time::from_value(value)?.to_string(),
+        Type::Duration => time::duration_text(number(value)?),
+        Type::Month => time::month_text(number(value)?),
+        Type::Weekday => time::weekday_text(number(value)?),
+        Type::Error => field(value, "text")?.as_str()?.to_owned(),
+        Type::Semver => {
+            let number = |name| field(value, name).and_then(Value::as_u64);
+            let text = |name, sign: &str| match field(value, name).and_then(Value::as_str) {
+                None | Some("") => String::new(),
+                Some(text) => format!("{sign}{text}"),
+            };
+            let (pre, metadata) = (text("pre", "-"), text("metadata", "+"));
+            format!("{}.{}.{}{pre}{metadata}", number("major")?, number("minor")?, number("patch")?)
+        }
+        _ => return None,
+    };
+    Some(text.into_bytes())
+}
