@@ -22,12 +22,15 @@ mod error;
 pub mod kind;
 mod overlay;
 pub mod print;
+mod printable;
+pub mod quote;
 pub mod time;
 pub mod truth;
 pub mod typed;
 
 pub use error::Error;
 pub use overlay::{MapRef, Scope};
+pub use printable::is_printable;
 
 /// How deep values may nest wherever they are walked: printing, comparing, copying.
 ///
