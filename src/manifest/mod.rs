@@ -1,1 +1,87 @@
-//! Rendered text to objects: document split, hooks, install and uninstall order.
+//! Rendered text into objects: document split, hooks apart, Helm's orders.
+//!
+//! [`sort`] takes what a chart rendered and gives its hooks and its other manifests, in the order in which Helm
+//! installs them.
+
+mod head;
+mod hook;
+mod order;
+mod split;
+
+use std::sync::Arc;
+
+pub use head::Head;
+pub use hook::{DeletePolicy, Event, Hook, LogPolicy};
+pub use order::Order;
+pub use split::split;
+
+/// Why rendered text holds no manifests. The text is Helm's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("YAML parse error on {source_path}: {reason}")]
+pub struct Error {
+    /// The template whose output does not parse: `web/templates/service.yaml`.
+    pub source_path: String,
+    /// The document that does not parse.
+    pub document: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// One document of a template's output.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// The template that it comes from: `web/templates/service.yaml`.
+    pub source: Arc<str>,
+    /// The document, without white space before it.
+    pub text: String,
+    /// What kind of object it is.
+    pub head: Head,
+}
+
+/// All that a chart rendered.
+#[derive(Clone, Debug, Default)]
+pub struct Manifests {
+    /// Hooks, in the order of their kinds. They are run in that of [`Hook::sort_for_run`].
+    pub hooks: Vec<Hook>,
+    /// Everything else, in the order of the kinds.
+    pub objects: Vec<Manifest>,
+}
+
+/// Splits rendered files (path, text) into documents, tells hooks from objects, and sorts both by kind; within a kind,
+/// documents stay in the order of paths and of their places in a file.
+///
+/// Partials (`_…`), empty files and empty documents are left out; so are hooks of an unknown event. NOTES.txt is the
+/// caller's to take out before.
+pub fn sort<'f>(
+    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    order: Order,
+) -> Result<Manifests, Error> {
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_unstable_by_key(|(path, _)| *path);
+    let mut manifests = Manifests::default();
+    for (path, text) in files {
+        let base = path.rsplit('/').next().unwrap_or(path);
+        if base.starts_with('_') {
+            continue;
+        }
+        let source: Arc<str> = path.into();
+        for document in split(text) {
+            let head = Head::parse(document).map_err(|reason| Error {
+                source_path: path.to_owned(),
+                document: document.to_owned(),
+                reason,
+            })?;
+            let manifest = Manifest { source: source.clone(), text: document.to_owned(), head };
+            match manifest.head.annotations.get(hook::ANNOTATION) {
+                None => manifests.objects.push(manifest),
+                Some(events) => match Event::parse_all(events) {
+                    Some(events) => manifests.hooks.push(Hook::new(manifest, events)),
+                    None => tracing::info!(hook_types = %events, "skipping unknown hooks"),
+                },
+            }
+        }
+    }
+    manifests.hooks.sort_by(|a, b| order.compare(&a.manifest.head.kind, &b.manifest.head.kind));
+    manifests.objects.sort_by(|a, b| order.compare(&a.head.kind, &b.head.kind));
+    Ok(manifests)
+}

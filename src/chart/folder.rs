@@ -1,0 +1,146 @@
+//! Charts in folders.
+
+use std::fs::{self, File as Opened};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::decode;
+use super::error::Error;
+use super::files::{self, Raw};
+use super::ignore::Rules;
+use super::{Chart, Limits};
+
+/// Loads the chart in `folder`, leaving out what its .helmignore names, following symbolic links.
+pub(super) fn load(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
+    let top = std::path::absolute(folder).map_err(|e| Error::io("stat", folder, &e))?;
+    let top = clean(&top);
+    let chart_yaml = top.join("Chart.yaml");
+    let data = fs::read(&chart_yaml).map_err(|e| {
+        Error::io("open", &chart_yaml, &e)
+            .within(&format!("unable to detect chart at {}", chart_yaml.display()))
+    })?;
+    decode::check_api_version(&data)?;
+
+    let ignore = top.join(".helmignore");
+    let ignore = match fs::read(&ignore) {
+        Ok(data) => Some(data),
+        Err(e) if fs::metadata(&ignore).is_ok() => return Err(Error::io("open", &ignore, &e)),
+        Err(_) => None,
+    };
+    let mut walk = Walk {
+        real_top: fs::canonicalize(&top).map_err(|e| Error::io("lstat", &top, &e))?,
+        rules: Rules::parse(ignore.as_deref())?,
+        left: limits.chart_bytes,
+        limits,
+        entries: 0,
+        files: Vec::new(),
+    };
+    walk.children(&top, "")?;
+    files::assemble(walk.files, &mut files::Budget::new(limits))
+}
+
+/// Resolves `.` and `..` by the text alone, as Go's `filepath.Abs` does.
+fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+struct Walk<'a> {
+    real_top: PathBuf,
+    rules: Rules,
+    left: u64,
+    limits: &'a Limits,
+    entries: usize,
+    files: Vec<Raw>,
+}
+
+impl Walk<'_> {
+    /// Walks the entries of a folder in the order of their names.
+    fn children(&mut self, folder: &Path, relative: &str) -> Result<(), Error> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|e| Error::io("open", folder, &e))? {
+            let entry = entry.map_err(|e| Error::io("readdirent", folder, &e))?;
+            names.push(entry.file_name());
+        }
+        names.sort();
+        for name in names {
+            self.entries += 1;
+            if self.entries > self.limits.entries {
+                return Err(Error::new(format!(
+                    "chart has more than the maximum of {} files and folders",
+                    self.limits.entries
+                )));
+            }
+            let shown = name.to_string_lossy();
+            let inner = if relative.is_empty() { shown.into_owned() } else { format!("{relative}/{shown}") };
+            self.entry(&folder.join(&name), &inner)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &Path, relative: &str) -> Result<(), Error> {
+        let mut meta = fs::symlink_metadata(path).map_err(|e| Error::io("lstat", path, &e))?;
+        if meta.is_symlink() {
+            let link = |e| {
+                Error::io("lstat", path, &e).within(&format!("error evaluating symlink {}", path.display()))
+            };
+            let resolved = fs::canonicalize(path).map_err(link)?;
+            if !self.limits.links_outside && !resolved.starts_with(&self.real_top) {
+                return Err(Error::new(format!("symbolic link {relative} leads out of the chart")));
+            }
+            tracing::info!(
+                path = %path.display(),
+                resolved = %resolved.display(),
+                "found symbolic link in path. Contents of linked file included and used"
+            );
+            meta = fs::symlink_metadata(&resolved).map_err(|e| Error::io("lstat", &resolved, &e))?;
+        }
+        if self.rules.ignores(relative, meta.is_dir()) {
+            return Ok(());
+        }
+        if meta.is_dir() {
+            return self.children(path, relative);
+        }
+        if !meta.is_file() {
+            return Err(Error::new(format!(
+                "cannot load irregular file {} as it has file mode type bits set",
+                path.display()
+            )));
+        }
+        let data = self.read(path, meta.len()).map_err(|e| e.within(&format!("error reading {relative}")))?;
+        self.files.push(Raw::new(relative.to_owned(), data));
+        Ok(())
+    }
+
+    /// Reads a file, never past what is left of the limit, even if it grows meanwhile.
+    fn read(&mut self, path: &Path, length: u64) -> Result<Vec<u8>, Error> {
+        let over = || {
+            Error::new(format!(
+                "chart exceeds maximum decompressed size of {} bytes",
+                self.limits.chart_bytes
+            ))
+        };
+        if length > self.left {
+            return Err(over());
+        }
+        let file = Opened::open(path).map_err(|e| Error::io("open", path, &e))?;
+        let mut data = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+        file.take(self.left.saturating_add(1))
+            .read_to_end(&mut data)
+            .map_err(|e| Error::io("read", path, &e))?;
+        if data.len() as u64 > self.left {
+            return Err(over());
+        }
+        self.left -= data.len() as u64;
+        Ok(data)
+    }
+}

@@ -1,0 +1,84 @@
+//! What a manifest says of itself, as far as Helm reads it.
+
+use std::collections::BTreeMap;
+
+use tera::Value;
+
+use crate::chart::Decoder;
+
+/// The fields of a manifest that say what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// `apiVersion`, or nothing.
+    pub api_version: String,
+    /// `kind`, or nothing.
+    pub kind: String,
+    /// `metadata.name`, or nothing.
+    pub name: String,
+    /// `metadata.annotations`.
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// The Go type of `metadata` in Helm's own struct, which its errors show.
+const METADATA: &str =
+    r#"struct { Name string "json:\"name\""; Annotations map[string]string "json:\"annotations\"" }"#;
+
+impl Head {
+    /// Reads the head of a document; the rest must be YAML. The error is that of Helm's YAML library.
+    pub(super) fn parse(document: &str) -> Result<Self, String> {
+        let mut head = Self::default();
+        Decoder::run(document.as_bytes(), |decoder, document| head.decode(decoder, document))?;
+        Ok(head)
+    }
+
+    fn decode(&mut self, decoder: &mut Decoder, document: &Value) {
+        let names = ("util.SimpleHead", &["apiVersion", "kind", "metadata"][..]);
+        decoder.fields(document, names, |d, field, value| match field {
+            "apiVersion" => d.string(value, &mut self.api_version),
+            "kind" => d.string(value, &mut self.kind),
+            _ => {
+                let mut annotations = Some(std::mem::take(&mut self.annotations));
+                d.fields(value, (METADATA, &["name", "annotations"]), |d, field, value| match field {
+                    "name" => d.string(value, &mut self.name),
+                    _ => d.string_map(value, &mut annotations),
+                });
+                self.annotations = annotations.unwrap_or_default();
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_booleans_of_annotations_are_text() {
+        let head = Head::parse("metadata: {name: 12, annotations: {a: 1.50, b: true, c: null}}\nKIND: Pod\n")
+            .unwrap();
+        assert_eq!(head.name, "12");
+        assert_eq!(head.kind, "Pod");
+        let annotations: Vec<_> = head.annotations.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        assert_eq!(annotations, ["a=1.5", "b=true", "c="]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_in_go_s_words() {
+        for (document, expected) in [
+            ("[]", "json: cannot unmarshal array into Go value of type util.SimpleHead"),
+            ("text", "json: cannot unmarshal string into Go value of type util.SimpleHead"),
+            ("kind: []", "json: cannot unmarshal array into Go struct field SimpleHead.kind of type string"),
+            (
+                "metadata: {annotations: {a: {}}}",
+                "json: cannot unmarshal object into Go struct field .metadata.annotations of type string",
+            ),
+            (
+                "metadata: 1",
+                "json: cannot unmarshal number into Go struct field SimpleHead.metadata of type struct { Name string \"json:\\\"name\\\"\"; Annotations map[string]string \"json:\\\"annotations\\\"\" }",
+            ),
+        ] {
+            let error = Head::parse(document).unwrap_err();
+            assert_eq!(error, format!("error unmarshaling JSON: while decoding JSON: {expected}"));
+        }
+    }
+}

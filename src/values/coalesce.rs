@@ -1,0 +1,208 @@
+//! A chart's default values under those of its user, its subcharts' under both, and globals handed down.
+
+use tera::Value;
+use tera::value::Key;
+
+use super::Error;
+use super::arena::{Arena, Id, Node};
+use crate::chart::{Chart, quote};
+
+/// Whether null removes a key or is kept for a later step to see.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nulls {
+    Remove,
+    Keep,
+}
+
+/// The values of a chart and its subcharts: `user` over the chart's defaults, as Helm's `CoalesceValues`.
+///
+/// Maps are merged and all else is replaced; a null of the user removes a default; each subchart finds its values
+/// under its name, with the parent's `global` merged into its own.
+pub fn coalesce(chart: &Chart, user: &Value) -> Result<Value, Error> {
+    let mut arena = Arena::default();
+    let id = coalesce_in(&mut arena, chart, user, Nulls::Remove)?;
+    Ok(arena.export(id))
+}
+
+/// [`coalesce`], the values left in the arena.
+pub(super) fn coalesce_in(arena: &mut Arena, chart: &Chart, user: &Value, nulls: Nulls) -> Result<Id, Error> {
+    let values = arena.copy(user);
+    Coalesce { arena }.chart(chart, values, "", nulls)?;
+    Ok(values)
+}
+
+/// Merges `under` into `over` in place, as Helm's `CoalesceTables` and `MergeTables`.
+pub(super) fn merge_tables(arena: &mut Arena, over: Id, under: Id, nulls: Nulls) {
+    Coalesce { arena }.tables(over, under, "", nulls);
+}
+
+fn joined(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+}
+
+fn shown<'k>(key: &'k Key<'_>) -> &'k str {
+    key.as_str().unwrap_or_default()
+}
+
+struct Coalesce<'a> {
+    arena: &'a mut Arena,
+}
+
+impl Coalesce<'_> {
+    fn chart(&mut self, chart: &Chart, values: Id, prefix: &str, nulls: Nulls) -> Result<(), Error> {
+        let path = joined(prefix, chart.name());
+        self.defaults(chart, values, &path, nulls);
+        for sub in &chart.dependencies {
+            let key = Key::from(sub.name().to_owned());
+            let inner = match self.arena.get(values, &key) {
+                Some(Node::Map(inner)) => inner,
+                Some(Node::Leaf(value)) => {
+                    return Err(Error::new(format!("type mismatch on {}: {}", sub.name(), as_truth(&value))));
+                }
+                None => {
+                    let inner = self.arena.empty();
+                    self.arena.set(values, key, Node::Map(inner));
+                    inner
+                }
+            };
+            self.globals(inner, values, &path);
+            self.chart(sub, inner, &path, nulls)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the chart's defaults under `values`.
+    fn defaults(&mut self, chart: &Chart, values: Id, path: &str, nulls: Nulls) {
+        let defaults = self.arena.copy(&chart.values);
+        for (key, default) in self.arena.entries(defaults) {
+            match self.arena.get(values, &key) {
+                Some(value) if value.is_nil() && nulls == Nulls::Remove => self.arena.remove(values, &key),
+                Some(Node::Map(over)) => match default {
+                    Node::Map(under) => {
+                        // A null in a subchart's values is for the subchart's own defaults to meet.
+                        let subchart = chart.dependencies.iter().any(|d| Some(d.name()) == key.as_str());
+                        let nulls = if subchart { Nulls::Keep } else { nulls };
+                        if nulls == Nulls::Remove {
+                            self.arena.remove_nils(under);
+                        }
+                        self.tables(over, under, &joined(path, shown(&key)), nulls);
+                    }
+                    Node::Leaf(default) if default.is_none() => {}
+                    Node::Leaf(_) => {
+                        tracing::warn!("warning: skipped value for {path}.{}: Not a table.", shown(&key));
+                    }
+                },
+                Some(_) => {}
+                None => {
+                    if nulls == Nulls::Remove {
+                        if default.is_nil() {
+                            continue;
+                        }
+                        if let Node::Map(inner) = default {
+                            self.arena.remove_nils(inner);
+                        }
+                    }
+                    self.arena.set(values, key, default);
+                }
+            }
+        }
+    }
+
+    /// Merges the globals of a parent's values into those of a subchart.
+    fn globals(&mut self, sub: Id, parent: Id, prefix: &str) {
+        let global = Key::from("global");
+        let mut table = |id, side| match self.arena.get(id, &global) {
+            None => Some(self.arena.empty()),
+            Some(Node::Map(id)) => Some(id),
+            Some(Node::Leaf(_)) => {
+                tracing::warn!("warning: skipping globals because {side} global is not a table.");
+                None
+            }
+        };
+        let Some(into) = table(sub, "destination") else { return };
+        let Some(from) = table(parent, "source") else { return };
+        for (key, value) in self.arena.entries(from) {
+            let present = self.arena.get(into, &key);
+            match value {
+                Node::Map(table) => {
+                    // Only the first level is a copy: what lies deeper is the parent's own map.
+                    let copy = self.arena.shallow_copy(table);
+                    match present {
+                        None => {}
+                        Some(Node::Map(present)) => {
+                            self.tables(copy, present, &joined(prefix, shown(&key)), Nulls::Keep);
+                        }
+                        Some(Node::Leaf(_)) => {
+                            tracing::warn!(
+                                "Conflict: cannot merge map onto non-map for {}. Skipping.",
+                                quote(shown(&key))
+                            );
+                            continue;
+                        }
+                    }
+                    self.arena.set(into, key, Node::Map(copy));
+                }
+                Node::Leaf(_) if present.is_some_and(|p| p.is_table()) => {
+                    tracing::warn!("key {} is table. Skipping", shown(&key));
+                }
+                value @ Node::Leaf(_) => self.arena.set(into, key, value),
+            }
+        }
+        self.arena.set(sub, global, Node::Map(into));
+    }
+
+    /// Merges a table into another one that has precedence.
+    fn tables(&mut self, over: Id, under: Id, prefix: &str, nulls: Nulls) {
+        let defaults = self.arena.entries(under);
+        // A null of the user stays a null for those who share the lower table.
+        for (key, value) in self.arena.entries(over) {
+            if value.is_nil() {
+                self.arena.set(under, key, Node::Leaf(Value::none()));
+            }
+        }
+        let had_value = |key: &Key<'static>| {
+            defaults.binary_search_by(|(k, _)| k.cmp(key)).is_ok_and(|at| !defaults[at].1.is_nil())
+        };
+        for (key, value) in self.arena.entries(under) {
+            match self.arena.get(over, &key) {
+                None => self.arena.set(over, key, value),
+                Some(present) if present.is_nil() && nulls == Nulls::Remove && had_value(&key) => {
+                    self.arena.remove(over, &key);
+                }
+                Some(present) => match (value, present) {
+                    (Node::Map(value), Node::Map(present)) => {
+                        self.tables(present, value, &joined(prefix, shown(&key)), nulls);
+                    }
+                    // Helm prints the value too; it might be a secret.
+                    (Node::Map(_), Node::Leaf(_)) => tracing::warn!(
+                        "warning: cannot overwrite table with non table for {}",
+                        joined(prefix, shown(&key))
+                    ),
+                    (Node::Leaf(value), Node::Map(_)) if !value.is_none() => tracing::warn!(
+                        "warning: destination for {} is a table. Ignoring non-table value",
+                        joined(prefix, shown(&key))
+                    ),
+                    _ => {}
+                },
+            }
+        }
+    }
+}
+
+/// A value in Go's `%t`, which Helm uses for whatever stands where a subchart's table should.
+fn as_truth(value: &Value) -> String {
+    if let Some(truth) = value.as_bool() {
+        truth.to_string()
+    } else if let Some(text) = value.as_str() {
+        format!("%!t(string={text})")
+    } else if let Some(items) = value.as_array() {
+        format!("[{}]", items.iter().map(as_truth).collect::<Vec<_>>().join(" "))
+    } else if value.is_f64() {
+        let number = crate::yaml::number::go_format_float(value.as_f64().unwrap_or_default());
+        format!("%!t(float64={number})")
+    } else if let Some(number) = value.as_i128() {
+        format!("%!t(int64={number})")
+    } else {
+        "%!t(<nil>)".to_owned()
+    }
+}
