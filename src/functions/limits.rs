@@ -1,0 +1,25 @@
+//! How much one call may answer. Charts come nowhere near; what would exhaust the memory is refused.
+
+use super::Error;
+
+/// The longest text that a function answers, in bytes.
+pub(crate) const MAX_TEXT: usize = 64 << 20;
+
+/// The longest list that a function makes out of a number.
+pub(crate) const MAX_ITEMS: usize = 1 << 22;
+
+/// Refuses a text of this many bytes if it is too long.
+pub(crate) fn check_text(size: usize) -> Result<(), Error> {
+    if size > MAX_TEXT {
+        return Err(Error::new(format!("the result would be longer than {MAX_TEXT} bytes")));
+    }
+    Ok(())
+}
+
+/// Refuses a list of this many items if it is too long.
+pub(crate) fn check_items(count: usize) -> Result<(), Error> {
+    if count > MAX_ITEMS {
+        return Err(Error::new(format!("the result would have more than {MAX_ITEMS} items")));
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! The one list of functions.
+
+use std::sync::LazyLock;
+
+use super::{Function, flow, lists, math, strings};
+
+static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
+    let mut all: Vec<Function> =
+        [flow::FUNCTIONS, lists::FUNCTIONS, math::FUNCTIONS, strings::FUNCTIONS].concat();
+    all.sort_unstable_by_key(|function| function.name);
+    all
+});
+
+/// Every function, by name.
+#[must_use]
+pub fn all() -> &'static [Function] {
+    &FUNCTIONS
+}
+
+/// The function of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Function> {
+    let all = all();
+    all.binary_search_by(|function| function.name.cmp(name)).ok().map(|at| &all[at])
+}
