@@ -23,6 +23,7 @@ pub mod kind;
 mod overlay;
 pub mod print;
 mod printable;
+pub mod printf;
 pub mod quote;
 pub mod time;
 pub mod truth;

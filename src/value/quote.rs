@@ -17,16 +17,53 @@ pub fn quote(text: &[u8]) -> String {
 
 /// Appends what [`quote`] returns.
 pub fn quote_into(out: &mut String, text: &[u8]) {
+    quote_with(out, text, false);
+}
+
+/// Appends a string in double quotes; with `ascii`, all that is beyond ASCII is escaped too (`%+q`).
+pub fn quote_with(out: &mut String, text: &[u8], ascii: bool) {
+    out.reserve(text.len() + 2);
     out.push('"');
     for chunk in text.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            quote_char(out, c, '"');
+        let mut rest = chunk.valid();
+        // Whole runs of plain characters are copied at once.
+        while let Some(at) =
+            rest.bytes().position(|byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))
+        {
+            out.push_str(&rest[..at]);
+            let mut chars = rest[at..].chars();
+            if let Some(c) = chars.next() {
+                escape(out, c, '"', ascii);
+            }
+            rest = chars.as_str();
         }
+        out.push_str(rest);
         for byte in chunk.invalid() {
             let _ = write!(out, "\\x{byte:02x}");
         }
     }
     out.push('"');
+}
+
+/// Appends the character of a code point in single quotes (`%q` of a number); what is no character becomes U+FFFD.
+pub fn quote_char_with(out: &mut String, code: u64, ascii: bool) {
+    out.push('\'');
+    escape(out, character(code), '\'', ascii);
+    out.push('\'');
+}
+
+/// The character of a code point; U+FFFD where it is none (`%c`).
+#[must_use]
+pub fn character(code: u64) -> char {
+    u32::try_from(code).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// Whether a string can stand between backquotes as it is (`strconv.CanBackquote`).
+#[must_use]
+pub fn can_backquote(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| {
+        text.chars().all(|c| !matches!(c, '\0'..='\u{8}' | '\u{a}'..='\u{1f}' | '`' | '\u{7f}' | '\u{feff}'))
+    })
 }
 
 /// A string cut to a number of characters, then quoted: `%.10q`. A byte that is not UTF-8 counts as one character.
@@ -46,12 +83,12 @@ pub fn quote_first(text: &[u8], characters: usize) -> String {
     quote(text)
 }
 
-/// Appends one character of a string that is quoted with `quote`.
-fn quote_char(out: &mut String, c: char, quote: char) {
+/// Appends one character of a text that is quoted with `quote`.
+fn escape(out: &mut String, c: char, quote: char, ascii: bool) {
     match c {
         '\\' => out.push_str("\\\\"),
         c if c == quote => out.extend(['\\', c]),
-        c if is_printable(c) => out.push(c),
+        c if is_printable(c) && (c.is_ascii() || !ascii) => out.push(c),
         '\u{7}' => out.push_str("\\a"),
         '\u{8}' => out.push_str("\\b"),
         '\u{c}' => out.push_str("\\f"),
@@ -193,6 +230,33 @@ mod tests {
         );
         assert_eq!(quote(b"\xffa\xe2\x82"), r#""\xffa\xe2\x82""#);
         assert_eq!(quote(b"it's"), r#""it's""#);
+    }
+
+    #[test]
+    fn all_beyond_ascii_can_be_escaped() {
+        let mut out = String::new();
+        quote_with(&mut out, "aé😀".as_bytes(), true);
+        assert_eq!(out, r#""a\u00e9\U0001f600""#);
+    }
+
+    #[test]
+    fn characters_are_quoted_as_strconv_does() {
+        let quoted = |code| {
+            let mut out = String::new();
+            quote_char_with(&mut out, code, false);
+            out
+        };
+        assert_eq!(quoted(u64::from('\'')), r"'\''");
+        assert_eq!(quoted(u64::from('"')), "'\"'");
+        assert_eq!(quoted(0xd800), "'\u{fffd}'");
+        assert_eq!(quoted(u64::MAX), "'\u{fffd}'");
+    }
+
+    #[test]
+    fn backquotes_hold_all_but_controls() {
+        assert!(can_backquote("a\tb é".as_bytes()));
+        assert!(!can_backquote(b"a`b") && !can_backquote(b"a\nb") && !can_backquote("\u{feff}".as_bytes()));
+        assert!(!can_backquote(b"\xff"));
     }
 
     #[test]

@@ -59,12 +59,51 @@ impl Time {
     }
 }
 
+impl Time {
+    /// Go's `Time.GoString`, which `%#v` prints.
+    #[must_use]
+    pub fn go_string(&self) -> String {
+        let (year, month, day, second) = self.civil();
+        let month = match month {
+            1..=12 => format!("time.{}", month_text(i64::try_from(month).unwrap_or(0))),
+            _ => month.to_string(),
+        };
+        let location = match self.location.as_str() {
+            "UTC" => "time.UTC".to_owned(),
+            "Local" => "time.Local".to_owned(),
+            name => format!("time.Location({})", super::quote::quote(name.as_bytes())),
+        };
+        let (hour, minute) = (second / 3600, second / 60 % 60);
+        let nanoseconds = self.nanoseconds;
+        format!(
+            "time.Date({year}, {month}, {day}, {hour}, {minute}, {}, {nanoseconds}, {location})",
+            second % 60
+        )
+    }
+
+    /// The fields of Go's struct, which mistaken verbs show.
+    pub(super) fn struct_fields(&self) -> Vec<(&'static str, Value)> {
+        // Counted from the year 1.
+        let seconds = self.seconds.wrapping_add(62_135_596_800);
+        vec![
+            ("wall", Value::from(u64::from(self.nanoseconds))),
+            ("ext", Value::from(i128::from(seconds))),
+            ("loc", Value::none()),
+        ]
+    }
+
+    /// Year, month, day, and the second of the day, in the time's zone.
+    fn civil(&self) -> (i128, i128, i128, i128) {
+        let local = i128::from(self.seconds) + i128::from(self.offset);
+        let (year, month, day) = civil(local.div_euclid(86_400));
+        (year, month, day, local.rem_euclid(86_400))
+    }
+}
+
 impl fmt::Display for Time {
     /// Go's `Time.String`: `2006-01-02 15:04:05.999999999 -0700 MST`, and the monotonic reading.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let local = i128::from(self.seconds) + i128::from(self.offset);
-        let (year, month, day) = civil(local.div_euclid(86_400));
-        let second = local.rem_euclid(86_400);
+        let (year, month, day, second) = self.civil();
         if year < 0 {
             out.write_char('-')?;
         }

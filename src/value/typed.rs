@@ -141,6 +141,7 @@ impl Type {
             Self::Certificate => &["Cert", "Key"],
             Self::Capabilities => &["KubeVersion", "APIVersions", "HelmVersion"],
             Self::KubeVersion => &["Version", "normalizedVersion", "Major", "Minor"],
+            Self::Error => &["text"],
             Self::BuildInfo => &["Version", "GitCommit", "GitTreeState", "GoVersion", "KubeClientVersion"],
             _ => &[],
         }
@@ -341,4 +342,13 @@ pub(super) fn string_method(value: &Value) -> Option<Vec<u8>> {
         _ => return None,
     };
     Some(text.into_bytes())
+}
+
+/// The fields of a struct as fmt prints them, in Go's order.
+pub(super) fn struct_fields(kind: Type, value: &Value) -> Vec<(&'static str, Value)> {
+    if let Some(time) = Time::from_value(value) {
+        return time.struct_fields();
+    }
+    let fields = kind.fields().iter();
+    fields.map(|name| (*name, field(value, name).cloned().unwrap_or_else(Value::none))).collect()
 }
