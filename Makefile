@@ -12,6 +12,11 @@ help: ## List the commands
 cluster: ## Build the programs of the test cluster (once; some minutes)
 	@tests/cluster/build >/dev/null
 
+.PHONY: cluster-up
+cluster-up: cluster ## Start a control plane for work by hand, until Ctrl-C
+	@$(CARGO) build --quiet --locked --example cluster
+	@target/debug/examples/cluster
+
 .PHONY: test
 test: cluster ## Run all tests, on a real control plane
 	$(CARGO) test --locked

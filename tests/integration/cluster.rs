@@ -1,0 +1,212 @@
+//! The test cluster itself.
+
+use std::{env, fs, path::PathBuf, time::Duration};
+
+use k8s_openapi::api::{
+    apps::v1::{Deployment, StatefulSet},
+    core::v1::{ConfigMap, PersistentVolumeClaim, Pod, ServiceAccount},
+};
+use kube::{
+    Api,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+
+use crate::harness::{ATTACH, Cluster, Grant, Metrics, Options, Process, process, rule, wait};
+
+/// Set in the program that is started to be killed.
+const HELPER: &str = "PINTLE_TEST_HELPER";
+
+fn template() -> serde_json::Value {
+    json!({
+        "metadata": {"labels": {"app": "probe"}},
+        "spec": {"containers": [{"name": "main", "image": "probe:1"}]},
+    })
+}
+
+#[tokio::test]
+async fn pods_of_a_deployment_run_and_end() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("cluster-run").await.unwrap();
+    let deployments: Api<Deployment> = space.api();
+    let deployment = serde_json::from_value(json!({
+        "metadata": {"name": "probe"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "probe"}}, "template": template()},
+    }))
+    .unwrap();
+    deployments.create(&PostParams::default(), &deployment).await.unwrap();
+    let available = |deployment: Option<&Deployment>| {
+        let status = deployment.and_then(|deployment| deployment.status.as_ref());
+        status.is_some_and(|status| status.available_replicas == Some(2))
+    };
+    wait::object(&deployments, "probe", "two Pods are available", available).await.unwrap();
+
+    let pods: Api<Pod> = space.api();
+    let running = pods.list(&ListParams::default()).await.unwrap().items;
+    let phases: Vec<_> = running.iter().filter_map(|pod| pod.status.as_ref()?.phase.as_deref()).collect();
+    assert_eq!(phases, ["Running", "Running"]);
+
+    // The garbage collector and the simulated kubelet take part in the end.
+    deployments.delete("probe", &DeleteParams::background()).await.unwrap();
+    for pod in running {
+        wait::gone(&pods, pod.metadata.name.as_ref().unwrap(), pod.metadata.uid.as_ref().unwrap())
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn claims_of_a_stateful_set_are_bound() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("cluster-storage").await.unwrap();
+    let sets: Api<StatefulSet> = space.api();
+    let set = serde_json::from_value(json!({
+        "metadata": {"name": "probe"},
+        "spec": {
+            "replicas": 2, "serviceName": "probe", "selector": {"matchLabels": {"app": "probe"}},
+            "template": template(),
+            "volumeClaimTemplates": [{
+                "metadata": {"name": "data"},
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            }],
+        },
+    }))
+    .unwrap();
+    sets.create(&PostParams::default(), &set).await.unwrap();
+    let ready = |set: Option<&StatefulSet>| {
+        set.and_then(|set| set.status.as_ref()).is_some_and(|status| status.ready_replicas == Some(2))
+    };
+    wait::object(&sets, "probe", "two Pods are ready", ready).await.unwrap();
+    let claims: Api<PersistentVolumeClaim> = space.api();
+    let claim = claims.get("data-probe-1").await.unwrap();
+    assert_eq!(claim.status.unwrap().phase.as_deref(), Some("Bound"));
+}
+
+#[tokio::test]
+async fn a_user_has_the_rights_given_and_no_others() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("cluster-rights").await.unwrap();
+    let denied = |answer: Result<_, kube::Error>| match answer {
+        Ok(_) => panic!("allowed"),
+        Err(kube::Error::Api(status)) => assert_eq!(status.code, 403, "{status:?}"),
+        Err(error) => panic!("{error}"),
+    };
+
+    let nobody = cluster.user("nobody", &[]).await.unwrap().client().await.unwrap();
+    denied(Api::<Pod>::namespaced(nobody, space.name()).list(&ListParams::default()).await.map(drop));
+
+    let grant = Grant::In(space.name(), vec![rule(&[""], &["configmaps"], &["get", "list"])]);
+    let reader = cluster.user("reader", &[grant]).await.unwrap().client().await.unwrap();
+    let theirs: Api<ConfigMap> = Api::namespaced(reader.clone(), space.name());
+    let found = theirs.list(&ListParams::default()).await.unwrap();
+    assert!(found.items.iter().any(|map| map.metadata.name.as_deref() == Some("kube-root-ca.crt")));
+    denied(theirs.delete("kube-root-ca.crt", &DeleteParams::default()).await.map(drop));
+    denied(Api::<ConfigMap>::namespaced(reader, "default").list(&ListParams::default()).await.map(drop));
+
+    let account = serde_json::from_value(json!({"metadata": {"name": "worker"}})).unwrap();
+    space.api::<ServiceAccount>().create(&PostParams::default(), &account).await.unwrap();
+    let worker = cluster.service_account(space.name(), "worker").await.unwrap();
+    let error = Api::<Pod>::namespaced(worker.client().await.unwrap(), space.name())
+        .list(&ListParams::default())
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains(&format!("User \"{}\" cannot list", worker.user())), "{error}");
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_user_and_by_kind() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("cluster-count").await.unwrap();
+    let grant = Grant::In(space.name(), vec![rule(&[""], &["configmaps"], &["*"])]);
+    let user = cluster.user("counted", &[grant]).await.unwrap();
+    let maps: Api<ConfigMap> = Api::namespaced(user.client().await.unwrap(), space.name());
+
+    let (mark, before) = (cluster.audit_mark().unwrap(), cluster.metrics().await.unwrap());
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "counted"}});
+    maps.patch("counted", &PatchParams::apply("probe"), &Patch::Apply(&map)).await.unwrap();
+    maps.get("counted").await.unwrap();
+    let after = cluster.metrics().await.unwrap();
+
+    // The log has a request once its answer is sent, so maybe a moment later.
+    let seen = wait::until("the audit log has both requests", wait::PATIENCE, || async {
+        let mut requests = cluster.requests_since(mark)?;
+        requests.retain(|request| request.user == user.user());
+        Ok((requests.len() >= 2).then_some(requests))
+    })
+    .await
+    .unwrap();
+    let seen: Vec<_> =
+        seen.iter().map(|r| (r.verb.as_str(), r.resource.as_str(), r.name.as_str(), r.code)).collect();
+    assert_eq!(seen, [("patch", "configmaps", "counted", 201), ("get", "configmaps", "counted", 200)]);
+
+    let key = ("APPLY".to_owned(), "configmaps".to_owned());
+    let count = |metrics: &Metrics| metrics.requests().get(&key).copied().unwrap_or(0);
+    assert!(count(&after) > count(&before));
+}
+
+#[tokio::test]
+async fn the_api_server_can_be_stopped_and_killed() {
+    let cluster = Cluster::start(Options { nodes: 0, ..Options::default() }).await.unwrap();
+    let client = cluster.client().await.unwrap();
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let map = serde_json::from_value(json!({"metadata": {"name": "lasting"}})).unwrap();
+    maps.create(&PostParams::default(), &map).await.unwrap();
+
+    cluster.kill_api_server().await.unwrap();
+    assert!(maps.get("lasting").await.is_err());
+    cluster.start_api_server().await.unwrap();
+    maps.get("lasting").await.unwrap();
+
+    cluster.stop_api_server().await.unwrap();
+    assert!(maps.get("lasting").await.is_err());
+    cluster.start_api_server().await.unwrap();
+    maps.get("lasting").await.unwrap();
+
+    let dir = cluster.dir().to_owned();
+    assert!(cluster.processes().len() >= 5);
+    drop(cluster);
+    assert_eq!(process::working_in(&dir), [] as [u32; 0]);
+    assert!(!dir.exists());
+}
+
+/// Not a test: what the next one starts and kills.
+#[tokio::test]
+#[ignore = "the helper of a_killed_program_leaves_no_process"]
+async fn hold_a_cluster() {
+    if env::var_os(HELPER).is_none() {
+        return;
+    }
+    let cluster = Cluster::shared().await.unwrap();
+    fs::write(env::var_os(HELPER).unwrap(), cluster.dir().display().to_string()).unwrap();
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_killed_program_leaves_no_process() {
+    let scratch = tempfile::tempdir().unwrap();
+    let told = scratch.path().join("dir");
+    let helper = Process::start(&process::Spec {
+        program: env::current_exe().unwrap(),
+        args: ["--exact", "cluster::hold_a_cluster", "--ignored", "--nocapture"].map(str::to_owned).to_vec(),
+        env: vec![(HELPER.to_owned(), told.display().to_string()), (ATTACH.to_owned(), String::new())],
+        dir: scratch.path().to_owned(),
+        log: scratch.path().join("log"),
+    })
+    .unwrap();
+    let dir = wait::until("the helper has a cluster", wait::PATIENCE, || async {
+        helper.check()?;
+        Ok(fs::read_to_string(&told).ok().filter(|dir| !dir.is_empty()).map(PathBuf::from))
+    })
+    .await
+    .unwrap();
+    let processes = process::working_in(&dir);
+    assert!(processes.len() >= 5, "{processes:?}");
+
+    helper.kill().await.unwrap();
+    wait::until("the cluster's processes and files are gone", Duration::from_secs(10), || async {
+        let left: Vec<_> = processes.iter().filter(|&&pid| !process::command_line(pid).is_empty()).collect();
+        Ok((left.is_empty() && process::working_in(&dir).is_empty() && !dir.exists()).then_some(()))
+    })
+    .await
+    .unwrap();
+}

@@ -1,0 +1,9 @@
+//! What a user of a cluster sees, on a real control plane.
+//!
+//! All these tests are one program, so that one cluster serves them all; each has its own namespace.
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod cluster;
