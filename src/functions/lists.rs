@@ -95,6 +95,11 @@ pub(crate) fn nil_pointer() -> Error {
     Error::new("runtime error: invalid memory address or nil pointer dereference")
 }
 
+/// The text of Go's panic when it asks the zero `reflect.Value` for its type.
+pub(crate) fn zero_value() -> Error {
+    Error::new("reflect: call of reflect.Value.Type on zero Value")
+}
+
 fn made(call: &Call<'_>, items: Vec<Value>) -> Outcome {
     Ok(call.scope.admit(Value::from(items))?)
 }

@@ -8,13 +8,17 @@
 
 mod call;
 mod cast;
+mod comparison;
 mod decimal;
+mod dicts;
 mod error;
 mod flow;
 mod limits;
 mod lists;
 mod math;
+mod merge;
 mod param;
+mod printing;
 mod registry;
 mod strings;
 mod text;

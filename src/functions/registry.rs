@@ -2,11 +2,19 @@
 
 use std::sync::LazyLock;
 
-use super::{Function, flow, lists, math, strings};
+use super::{Function, comparison, dicts, flow, lists, math, printing, strings};
 
 static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
-    let mut all: Vec<Function> =
-        [flow::FUNCTIONS, lists::FUNCTIONS, math::FUNCTIONS, strings::FUNCTIONS].concat();
+    let mut all: Vec<Function> = [
+        comparison::FUNCTIONS,
+        dicts::FUNCTIONS,
+        flow::FUNCTIONS,
+        lists::FUNCTIONS,
+        math::FUNCTIONS,
+        printing::FUNCTIONS,
+        strings::FUNCTIONS,
+    ]
+    .concat();
     all.sort_unstable_by_key(|function| function.name);
     all
 });

@@ -22,7 +22,7 @@ mod error;
 pub mod kind;
 mod overlay;
 pub mod print;
-mod printable;
+pub mod printable;
 pub mod printf;
 pub mod quote;
 pub mod time;

@@ -1,0 +1,70 @@
+//! The merges, as dario.cat/mergo makes them of maps of anything.
+//!
+//! Both change the first map in place, and the maps within it. A map that the first one lacks is taken over as it is, so
+//! that a later merge changes it where it came from too.
+
+use std::borrow::Cow;
+
+use tera::{Map, Value};
+
+use super::{Call, Error, Outcome};
+use crate::value::{self, MAX_DEPTH, Scope, kind, truth, typed};
+
+pub(super) fn merge(call: &Call<'_>) -> Outcome {
+    merged(call, false)
+}
+
+pub(super) fn merge_overwrite(call: &Call<'_>) -> Outcome {
+    merged(call, true)
+}
+
+fn merged(call: &Call<'_>, overwrite: bool) -> Outcome {
+    let first = call.arg(0);
+    let into = if first.as_map().is_some() { first.clone() } else { Value::from(Map::default()) };
+    for from in call.rest(1) {
+        merge_map(call.scope, &into, from, overwrite, 0)?;
+    }
+    Ok(into)
+}
+
+fn merge_map(scope: &Scope, into: &Value, from: &Value, overwrite: bool, depth: usize) -> Result<(), Error> {
+    if depth > MAX_DEPTH {
+        return Err(value::Error::TooDeep(MAX_DEPTH).into());
+    }
+    let Some(entries) = scope.map(from) else { return Ok(()) };
+    for (key, new) in entries.iter() {
+        let Some(name) = key.as_str() else { continue };
+        if new.is_none() || new.is_undefined() {
+            if overwrite {
+                scope.set(into, name, new.clone())?;
+            }
+            continue;
+        }
+        let old = scope.get(into, name).map(Cow::into_owned);
+        let both_maps = is_map(new) && old.as_ref().is_some_and(is_map);
+        if let Some(old) = old.as_ref().filter(|_| both_maps) {
+            if typed::Type::of(old).is_some() {
+                return Err(foreign(scope, old));
+            }
+            merge_map(scope, old, new, overwrite, depth + 1)?;
+        }
+        // Asked only now, since the merge may have filled an empty map.
+        let keeps = old.as_ref().is_some_and(|old| !truth::is_empty(scope, old));
+        if !keeps || overwrite && !both_maps {
+            scope.set(into, name, new.clone())?;
+        }
+    }
+    Ok(())
+}
+
+fn is_map(value: &Value) -> bool {
+    kind::kind_of(value) == "map"
+}
+
+/// The text of reflection's panic when an entry of another type is put into a typed map.
+fn foreign(scope: &Scope, map: &Value) -> Error {
+    let element = kind::type_of(scope, map).trim_start_matches("map[string]");
+    Error::new(format!(
+        "reflect.Value.SetMapIndex: value of type interface {{}} is not assignable to type {element}"
+    ))
+}

@@ -1,0 +1,110 @@
+//! Go's own printing and escaping: `print` and its kin, `html`, `js`, `urlquery`.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use tera::Value;
+
+use super::{Call, Error, Family, Function, Native, Outcome, Param, limits};
+use crate::value::{print, printable::is_printable, typed};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("print", &[], print, "The arguments as text, with spaces where neither side is one."),
+    function("println", &[], println, "The arguments with spaces between, and a new line."),
+    function("html", &[], html, "Escapes text for HTML."),
+    function("js", &[], js, "Escapes text for JavaScript."),
+    function("urlquery", &[], urlquery, "Escapes text for the query of a URL."),
+];
+
+const fn function(
+    name: &'static str,
+    params: &'static [Param],
+    native: Native,
+    summary: &'static str,
+) -> Function {
+    Function::new(name, Family::Printing, params, native, summary).variadic(Param::Any)
+}
+
+fn print(call: &Call<'_>) -> Outcome {
+    Ok(print::sprint(call.scope, call.args)?)
+}
+
+fn println(call: &Call<'_>) -> Outcome {
+    Ok(print::sprintln(call.scope, call.args)?)
+}
+
+/// The text of the arguments, as text/template's `evalArgs` makes it.
+fn evaluated(call: &Call<'_>) -> Result<Value, Error> {
+    if let [only] = call.args
+        && typed::text_bytes(only).is_some()
+    {
+        return Ok(only.clone());
+    }
+    let shown = |value: &Value| if value.is_none() { Value::from("<no value>") } else { value.clone() };
+    let values: Vec<Value> = call.args.iter().map(shown).collect();
+    Ok(print::sprint(call.scope, &values)?)
+}
+
+fn bytes(value: &Value) -> &[u8] {
+    typed::text_bytes(value).unwrap_or_default()
+}
+
+fn html(call: &Call<'_>) -> Outcome {
+    let value = evaluated(call)?;
+    let text = bytes(&value);
+    let escape = |byte: &u8| match byte {
+        0 => "\u{FFFD}",
+        b'"' => "&#34;",
+        b'\'' => "&#39;",
+        b'&' => "&amp;",
+        b'<' => "&lt;",
+        b'>' => "&gt;",
+        _ => "",
+    };
+    if text.iter().all(|byte| escape(byte).is_empty()) {
+        return Ok(value);
+    }
+    let mut out = Vec::with_capacity(text.len() + text.len() / 8);
+    for byte in text {
+        match escape(byte) {
+            "" => out.push(*byte),
+            escaped => out.extend_from_slice(escaped.as_bytes()),
+        }
+    }
+    limits::check_text(out.len())?;
+    Ok(typed::text(out))
+}
+
+fn js(call: &Call<'_>) -> Outcome {
+    let value = evaluated(call)?;
+    let text = super::call::decode(bytes(&value));
+    let special = |c: char| c < ' ' || !c.is_ascii() || "\\'\"<>&=".contains(c);
+    if matches!(text, Cow::Borrowed(_)) && !text.contains(special) {
+        return Ok(value);
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for c in text.chars() {
+        match c {
+            '\\' | '\'' | '"' => out.extend(['\\', c]),
+            c if !special(c) || !c.is_ascii() && is_printable(c) => out.push(c),
+            c => write!(out, "\\u{:04X}", u32::from(c)).map_err(|error| Error::new(error.to_string()))?,
+        }
+    }
+    limits::check_text(out.len())?;
+    Ok(Value::from(out))
+}
+
+fn urlquery(call: &Call<'_>) -> Outcome {
+    let value = evaluated(call)?;
+    let text = bytes(&value);
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    for &byte in text {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            b' ' => out.push('+'),
+            _ => write!(out, "%{byte:02X}").map_err(|error| Error::new(error.to_string()))?,
+        }
+    }
+    limits::check_text(out.len())?;
+    Ok(Value::from(out))
+}
