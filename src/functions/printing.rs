@@ -6,10 +6,12 @@ use std::fmt::Write as _;
 use tera::Value;
 
 use super::{Call, Error, Family, Function, Native, Outcome, Param, limits};
-use crate::value::{print, printable::is_printable, typed};
+use crate::value::{print, printable::is_printable, printf, typed};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("print", &[], print, "The arguments as text, with spaces where neither side is one."),
+    Function::new("printf", Family::Printing, &[Param::String], printf, "The arguments in a format.")
+        .variadic(Param::Any),
     function("println", &[], println, "The arguments with spaces between, and a new line."),
     function("html", &[], html, "Escapes text for HTML."),
     function("js", &[], js, "Escapes text for JavaScript."),
@@ -27,6 +29,10 @@ const fn function(
 
 fn print(call: &Call<'_>) -> Outcome {
     Ok(print::sprint(call.scope, call.args)?)
+}
+
+fn printf(call: &Call<'_>) -> Outcome {
+    Ok(printf::sprintf(call.scope, call.bytes(0), call.rest(1))?)
 }
 
 fn println(call: &Call<'_>) -> Outcome {
