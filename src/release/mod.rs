@@ -1,1 +1,9 @@
-//! One release on the cluster: plan, apply, prune, drift, hooks, health, inventory.
+//! A release in the cluster: plan, apply, prune, drift, health, inventory.
+
+pub mod digest;
+pub mod health;
+pub mod inventory;
+pub mod lenient;
+pub mod object;
+pub mod plan;
+pub mod seen;

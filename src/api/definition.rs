@@ -1,0 +1,123 @@
+//! A definition: a chart, the kind it becomes, and how instances of that kind are kept.
+//!
+//! Entries of watches.yaml become definitions today; the specs of ChartDefinition objects will.
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+/// A group, version and kind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Gvk {
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The version within the group.
+    pub version: String,
+    /// The kind, as in a manifest.
+    pub kind: String,
+}
+
+impl Gvk {
+    /// What a manifest's `apiVersion` and `kind` name.
+    pub fn of(api_version: &str, kind: &str) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        Gvk { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
+    }
+
+    /// The `apiVersion` of a manifest of this kind.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// `<Kind>.<group>`, or the kind alone for the core group, as KEP-3659 writes group-kinds.
+    pub fn group_kind(&self) -> String {
+        if self.group.is_empty() { self.kind.clone() } else { format!("{}.{}", self.kind, self.group) }
+    }
+}
+
+impl fmt::Display for Gvk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, Kind={}", self.api_version(), self.kind)
+    }
+}
+
+/// Everything that is configured about one wrapped chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The kind that the chart becomes.
+    pub gvk: Gvk,
+    /// Where the chart is: a folder or a .tgz.
+    pub chart: PathBuf,
+    /// Whether a change of a member triggers a reconcile (operator-sdk's `watchDependentResources`). Without it members
+    /// are looked at only when the resource changes and at each period.
+    pub watch_dependents: bool,
+    /// `--set-string` expressions laid over each instance's values, in the order of their keys, environment variables
+    /// already expanded.
+    pub overrides: Vec<(String, String)>,
+    /// Whether the Event that lists the overrides in use is left out.
+    pub quiet_overrides: bool,
+    /// The label selector of the instances, in the API's own syntax; empty for all.
+    pub selector: String,
+    /// How often an instance is looked at when nothing happens; none for the operator's default.
+    pub reconcile_period: Option<Duration>,
+    /// How many instances of this kind may reconcile at once; none for the operator's default.
+    pub max_concurrent: Option<usize>,
+    /// What operator-sdk's file has no word for.
+    pub spec: Spec,
+}
+
+/// The part of a definition that ChartDefinition's spec shares with the `pintle:` key of watches.yaml.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Spec {
+    /// How long the results of random functions live.
+    pub generated_values: GeneratedValues,
+    /// What is done about changes that others make to members.
+    pub drift: Drift,
+}
+
+/// How long the result of a random, certificate or identifier function in a template is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GeneratedValues {
+    /// For the life of the instance.
+    #[default]
+    Keep,
+    /// Until the next revision.
+    PerRevision,
+}
+
+/// What is done about drift.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Drift {
+    /// The mode for all members.
+    pub mode: DriftMode,
+}
+
+/// What happens when somebody else changes a field that the chart renders.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DriftMode {
+    /// It is put back, with an Event.
+    #[default]
+    Correct,
+    /// An Event and a condition say so; it is left.
+    Report,
+    /// Nobody looks.
+    Off,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn api_versions_round_trip() {
+        for (api_version, kind, group_kind) in
+            [("apps/v1", "Deployment", "Deployment.apps"), ("v1", "Service", "Service")]
+        {
+            let gvk = Gvk::of(api_version, kind);
+            assert_eq!(gvk.api_version(), api_version);
+            assert_eq!(gvk.group_kind(), group_kind);
+        }
+    }
+}

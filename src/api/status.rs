@@ -1,0 +1,273 @@
+//! The status of an instance.
+//!
+//! Bounded in size: digests instead of manifests, a few of what may be many, messages cut. operator-sdk's conditions
+//! stand beside kstatus's, so that what waits for either works.
+
+use serde::{Deserialize, Serialize};
+
+/// The longest message of a condition or of a member, in bytes.
+pub const MESSAGE_LIMIT: usize = 1024;
+/// The longest notes, in bytes.
+pub const NOTES_LIMIT: usize = 4096;
+/// How many members that are not ready are listed.
+pub const NOT_READY_LIMIT: usize = 10;
+/// How many hooks are listed.
+pub const HOOKS_LIMIT: usize = 20;
+
+/// The status subresource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Status {
+    /// The generation of the spec that the rest of the status is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// In the order in which they were first set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// What is deployed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<Release>,
+    /// Counts of the members, and the ones that are not ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
+    /// The hooks of the current revision.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<Hook>,
+}
+
+/// What is deployed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Release {
+    /// `.Release.Name` of the render.
+    pub name: String,
+    /// `.Release.Revision` of the render.
+    pub revision: u32,
+    /// The chart.
+    pub chart: Chart,
+    /// Digest of everything that begins a new revision: chart, values, release name and namespace.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub input_digest: String,
+    /// Digest of the values given (not of the chart's defaults).
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub values_digest: String,
+    /// Digest of the desired members. With [`Release::members_digest`], what lets a restart apply nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub manifest_digest: String,
+    /// Digest of the members' uids and of our entries in their `managedFields`, after the last apply.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub members_digest: String,
+    /// When the first revision was applied, RFC 3339.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub first_deployed: String,
+    /// When this revision was applied, RFC 3339.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub last_deployed: String,
+    /// The rendered NOTES.txt, cut at [`NOTES_LIMIT`].
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub notes: String,
+}
+
+/// The chart of a release.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Chart {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The version of the application in it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub app_version: String,
+    /// Digest of its files.
+    pub digest: String,
+    /// `<name>-<version>`, as Helm's `helm.sh/chart` label has it: for the printer column.
+    pub label: String,
+}
+
+/// The members of an instance, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Resources {
+    /// All members.
+    pub total: u32,
+    /// Those that are ready.
+    pub ready: u32,
+    /// The first [`NOT_READY_LIMIT`] of the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_ready: Vec<Member>,
+}
+
+/// A member that is not ready, or that an uninstall waits for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Member {
+    /// `<Kind>.<group>`.
+    pub kind: String,
+    /// Its namespace; empty when cluster-scoped.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// kstatus's word for its state: InProgress, Failed, Terminating, NotFound, Unknown.
+    pub status: String,
+    /// Why, for a person.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// A hook of the current revision.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Hook {
+    /// `<Kind>.<group>`.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Helm's events, as annotated: `pre-upgrade`, `post-install`.
+    pub events: Vec<String>,
+    /// What became of it.
+    pub phase: HookPhase,
+}
+
+/// What became of a hook.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HookPhase {
+    /// It was not run.
+    #[default]
+    NotRun,
+}
+
+/// A condition, as Kubernetes has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Condition {
+    /// Its type, one of [`conditions`].
+    pub r#type: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// One word for machines.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// For a person.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// When the status last changed, RFC 3339.
+    pub last_transition_time: String,
+    /// The generation that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+}
+
+/// Types of conditions.
+pub mod conditions {
+    /// kstatus: every member is ready, for this generation of the spec.
+    pub const READY: &str = "Ready";
+    /// kstatus: work is going on.
+    pub const RECONCILING: &str = "Reconciling";
+    /// kstatus: no progress without somebody's help.
+    pub const STALLED: &str = "Stalled";
+    /// operator-sdk: the resource was seen.
+    pub const INITIALIZED: &str = "Initialized";
+    /// operator-sdk: a release is deployed.
+    pub const DEPLOYED: &str = "Deployed";
+    /// operator-sdk: the last install, upgrade or uninstall failed.
+    pub const RELEASE_FAILED: &str = "ReleaseFailed";
+    /// operator-sdk: the release could not be kept as it is.
+    pub const IRRECONCILABLE: &str = "Irreconcilable";
+    /// The chart has hooks that were not run.
+    pub const HOOKS_NOT_RUN: &str = "HooksNotRun";
+    /// Members were changed by others, and the definition only reports it.
+    pub const DRIFTED: &str = "Drifted";
+}
+
+impl Status {
+    /// Sets a condition. Its transition time changes (to `now`, RFC 3339) only when its status does.
+    pub fn set(&mut self, r#type: &str, status: bool, reason: &str, message: &str, now: &str) {
+        let observed_generation = self.observed_generation;
+        let status = if status { "True" } else { "False" };
+        let message = cut(message, MESSAGE_LIMIT);
+        match self.conditions.iter_mut().find(|c| c.r#type == r#type) {
+            Some(c) => {
+                if c.status != status {
+                    c.last_transition_time = now.to_owned();
+                }
+                c.status = status.to_owned();
+                c.reason = reason.to_owned();
+                c.message = message;
+                c.observed_generation = observed_generation;
+            }
+            None => self.conditions.push(Condition {
+                r#type: r#type.to_owned(),
+                status: status.to_owned(),
+                reason: reason.to_owned(),
+                message,
+                last_transition_time: now.to_owned(),
+                observed_generation,
+            }),
+        }
+    }
+
+    /// Removes a condition.
+    pub fn unset(&mut self, r#type: &str) {
+        self.conditions.retain(|c| c.r#type != r#type);
+    }
+
+    /// The condition of a type.
+    pub fn condition(&self, r#type: &str) -> Option<&Condition> {
+        self.conditions.iter().find(|c| c.r#type == r#type)
+    }
+
+    /// Whether the condition of a type is `True`.
+    pub fn is(&self, r#type: &str) -> bool {
+        self.condition(r#type).is_some_and(|c| c.status == "True")
+    }
+}
+
+/// Cuts a text to at most `limit` bytes, at a character, with an ellipsis where something was cut.
+pub fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let mut end = limit.saturating_sub('…'.len_utf8());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transition_time_moves_only_with_the_status() {
+        let mut s = Status { observed_generation: Some(1), ..Status::default() };
+        s.set(conditions::READY, false, "Progressing", "1 of 2", "t1");
+        s.set(conditions::READY, false, "Progressing", "2 of 2", "t2");
+        assert_eq!(s.conditions[0].last_transition_time, "t1");
+        assert_eq!(s.conditions[0].message, "2 of 2");
+        s.set(conditions::READY, true, "Ready", "", "t3");
+        assert_eq!(s.conditions[0].last_transition_time, "t3");
+        assert!(s.is(conditions::READY));
+        s.unset(conditions::READY);
+        assert!(s.conditions.is_empty());
+    }
+
+    #[test]
+    fn cuts_keep_characters_whole() {
+        assert_eq!(cut("short", 10), "short");
+        assert_eq!(cut("aaaaaüüüüü", 10), "aaaaaü…");
+        assert!(cut(&"ü".repeat(1000), 1024).len() <= 1024);
+    }
+
+    #[test]
+    fn a_status_of_operator_sdk_is_read() {
+        let s: Status = serde_json::from_str(
+            r#"{"conditions":[{"type":"Deployed","status":"True","reason":"InstallSuccessful","message":"notes","lastTransitionTime":"2024-01-01T00:00:00Z"}],"deployedRelease":{"name":"a","manifest":"---"}}"#,
+        )
+        .unwrap();
+        assert!(s.is(conditions::DEPLOYED));
+        assert_eq!(serde_json::to_value(&s).unwrap()["conditions"][0]["reason"], "InstallSuccessful");
+    }
+}

@@ -1,0 +1,302 @@
+//! watches.yaml, operator-sdk's file for Helm operators, read as it is.
+//!
+//! Fields are those of operator-sdk 1.42 (`group`, `version`, `kind`, `chart`, `watchDependentResources`,
+//! `overrideValues`, `selector`, `reconcilePeriod`, `dryRunOption`) and `maxConcurrentReconciles` of
+//! helm-operator-plugins. What these have no word for stands under the entry's `pintle:` key. An unknown field is refused:
+//! operator-sdk ignores it, and a misspelt one is then found in production.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::Deserialize;
+
+use super::{
+    Definition, Gvk, duration,
+    definition::Spec,
+};
+
+/// Why a watches file is refused. Each names the entry, counted from 1.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file is not YAML of the right shape.
+    #[error("watches file: {0}")]
+    Parse(#[from] serde_yaml::Error),
+    /// One entry is wrong.
+    #[error("watches file, entry {entry}: {message}")]
+    Entry {
+        /// The entry's place in the file, from 1.
+        entry: usize,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Entry {
+    #[serde(default)]
+    group: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    kind: String,
+    chart: PathBuf,
+    watch_dependent_resources: Option<bool>,
+    override_values: Option<BTreeMap<String, String>>,
+    selector: Option<Selector>,
+    reconcile_period: Option<String>,
+    max_concurrent_reconciles: Option<usize>,
+    dry_run_option: Option<String>,
+    pintle: Option<Spec>,
+}
+
+/// `metav1.LabelSelector`.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Selector {
+    match_labels: Option<BTreeMap<String, String>>,
+    match_expressions: Option<Vec<Requirement>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Requirement {
+    key: String,
+    operator: String,
+    #[serde(default)]
+    values: Option<Vec<String>>,
+}
+
+/// Reads a watches file.
+///
+/// `text` is the file's content. `expand` is given each override value and answers with environment variables (and the
+/// template actions that operator-sdk allows there) expanded, or with why it cannot.
+pub fn parse(
+    text: &str,
+    mut expand: impl FnMut(&str) -> Result<String, String>,
+) -> Result<Vec<Definition>, Error> {
+    let entries: Vec<Entry> = serde_yaml::from_str::<Option<Vec<Entry>>>(text)?.unwrap_or_default();
+    let mut definitions: Vec<Definition> = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.into_iter().enumerate() {
+        let fail = |message: String| Error::Entry { entry: at + 1, message };
+        let definition = definition(entry, &mut expand).map_err(fail)?;
+        let gvk = &definition.gvk;
+        if definitions.iter().any(|d| d.gvk.kind == gvk.kind && d.gvk.group == gvk.group) {
+            return Err(fail(format!("a second entry for the kind {}", gvk.group_kind())));
+        }
+        definitions.push(definition);
+    }
+    Ok(definitions)
+}
+
+fn definition(
+    entry: Entry,
+    expand: &mut impl FnMut(&str) -> Result<String, String>,
+) -> Result<Definition, String> {
+    if entry.version.is_empty() {
+        return Err("version must not be empty".into());
+    }
+    if entry.kind.is_empty() {
+        return Err("kind must not be empty".into());
+    }
+    if entry.max_concurrent_reconciles == Some(0) {
+        return Err("maxConcurrentReconciles must be at least 1".into());
+    }
+    // What operator-sdk's dry runs may ask of the cluster. There are no dry runs here: a render always sees the cluster,
+    // which is what "server" asks for and at least what the others promise.
+    if let Some(option) = &entry.dry_run_option
+        && !["", "none", "client", "server", "true", "false"].contains(&option.as_str())
+    {
+        return Err(format!("dryRunOption {option:?} is not one of none, client, server"));
+    }
+    let reconcile_period =
+        entry.reconcile_period.map(|p| duration::parse(&p)).transpose().map_err(|e| format!("reconcilePeriod: {e}"))?;
+    let mut overrides = Vec::new();
+    for (key, value) in entry.override_values.unwrap_or_default() {
+        let value = expand(&value).map_err(|e| format!("overrideValues, {key}: {e}"))?;
+        overrides.push((key, value));
+    }
+    Ok(Definition {
+        gvk: Gvk { group: entry.group, version: entry.version, kind: entry.kind },
+        chart: entry.chart,
+        watch_dependents: entry.watch_dependent_resources.unwrap_or(true),
+        overrides,
+        quiet_overrides: false,
+        selector: selector(&entry.selector.unwrap_or_default())?,
+        // operator-sdk takes a zero for "not set".
+        reconcile_period: reconcile_period.filter(|p| !p.is_zero()),
+        max_concurrent: entry.max_concurrent_reconciles,
+        spec: entry.pintle.unwrap_or_default(),
+    })
+}
+
+/// A label selector in the syntax of the API's `labelSelector` parameter.
+fn selector(selector: &Selector) -> Result<String, String> {
+    let mut terms = Vec::new();
+    for (key, value) in selector.match_labels.iter().flatten() {
+        terms.push(format!("{key}={value}"));
+    }
+    for r in selector.match_expressions.iter().flatten() {
+        let values = r.values.as_deref().unwrap_or_default();
+        let list = values.join(",");
+        let term = match (r.operator.as_str(), values.is_empty()) {
+            ("In", false) => format!("{} in ({list})", r.key),
+            ("NotIn", false) => format!("{} notin ({list})", r.key),
+            ("Exists", true) => r.key.clone(),
+            ("DoesNotExist", true) => format!("!{}", r.key),
+            ("In" | "NotIn", true) => return Err(format!("selector: {} {} needs values", r.key, r.operator)),
+            ("Exists" | "DoesNotExist", false) => {
+                return Err(format!("selector: {} {} takes no values", r.key, r.operator));
+            }
+            (other, _) => {
+                return Err(format!("selector: operator {other:?} is not In, NotIn, Exists or DoesNotExist"));
+            }
+        };
+        terms.push(term);
+    }
+    Ok(terms.join(","))
+}
+
+/// Expands `$NAME` and `${NAME}` as Go's `os.ExpandEnv` does: a name that is not set becomes nothing, and so do the
+/// special one-character names of shells.
+pub fn expand_env(text: &str, get: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        if after.is_empty() {
+            out.push('$');
+            return out;
+        }
+        let (name, taken) = name_of(after);
+        if !name.is_empty() {
+            out.push_str(&get(name).unwrap_or_default());
+        } else if taken == 0 {
+            // A dollar that names nothing stays.
+            out.push('$');
+        }
+        rest = &after[taken..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The variable's name that `text` (after a dollar) begins with, and how many bytes it takes. No name and some bytes:
+/// bad syntax that Go swallows.
+fn name_of(text: &str) -> (&str, usize) {
+    let special = |c: char| c.is_ascii_digit() || "*#$@!?-".contains(c);
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let first = text.chars().next().unwrap_or(' ');
+    if first == '{' {
+        let inner = &text[1..];
+        if let Some(c) = inner.chars().next()
+            && special(c)
+            && inner[1..].starts_with('}')
+        {
+            return (&inner[..1], 3);
+        }
+        return match inner.find('}') {
+            Some(0) => ("", 2),
+            Some(end) => (&inner[..end], end + 2),
+            None => ("", 1),
+        };
+    }
+    if special(first) {
+        return (&text[..1], 1);
+    }
+    let end = text.find(|c| !word(c)).unwrap_or(text.len());
+    (&text[..end], end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::definition::{DriftMode, GeneratedValues};
+    use std::time::Duration;
+
+    fn plain(text: &str) -> Result<Vec<Definition>, Error> {
+        parse(text, |v| Ok(v.to_owned()))
+    }
+
+    #[test]
+    fn every_field_of_operator_sdk() {
+        let text = r#"
+- group: apps.example.com
+  version: v1alpha1
+  kind: Nginx
+  chart: helm-charts/nginx
+  watchDependentResources: false
+  overrideValues:
+    image.tag: $TAG
+  reconcilePeriod: 30s
+  maxConcurrentReconciles: 4
+  dryRunOption: server
+  selector:
+    matchLabels: {tier: web}
+    matchExpressions:
+    - {key: env, operator: In, values: [prod, test]}
+    - {key: legacy, operator: DoesNotExist}
+  pintle:
+    generatedValues: PerRevision
+    drift: {mode: Report}
+"#;
+        let all = parse(text, |v| Ok(expand_env(v, |n| (n == "TAG").then(|| "1.27".to_owned())))).unwrap();
+        let d = &all[0];
+        assert_eq!(d.gvk, Gvk::of("apps.example.com/v1alpha1", "Nginx"));
+        assert!(!d.watch_dependents);
+        assert_eq!(d.overrides, [("image.tag".to_owned(), "1.27".to_owned())]);
+        assert_eq!(d.reconcile_period, Some(Duration::from_secs(30)));
+        assert_eq!(d.max_concurrent, Some(4));
+        assert_eq!(d.selector, "tier=web,env in (prod,test),!legacy");
+        assert_eq!(d.spec.generated_values, GeneratedValues::PerRevision);
+        assert_eq!(d.spec.drift.mode, DriftMode::Report);
+    }
+
+    #[test]
+    fn the_file_of_operator_sdk_init() {
+        let all = plain("# Use the 'create api' subcommand to add watches to this file.\n- group: a.b\n  version: v1\n  kind: C\n  chart: helm-charts/c\n#+kubebuilder:scaffold:watch\n").unwrap();
+        assert!(all[0].watch_dependents);
+        assert_eq!(all[0].selector, "");
+        assert!(plain("# nothing yet\n").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let cases = [
+            "- {version: v1, chart: c}",
+            "- {group: a, kind: K, chart: c}",
+            "- {group: a, version: v1, kind: K, chart: c, watchDependentResource: true}",
+            "- {group: a, version: v1, kind: K, chart: c, reconcilePeriod: 1 hour}",
+            "- {group: a, version: v1, kind: K, chart: c, dryRunOption: maybe}",
+            "- {group: a, version: v1, kind: K, chart: c, maxConcurrentReconciles: 0}",
+            "- {group: a, version: v1, kind: K, chart: c, selector: {matchExpressions: [{key: a, operator: Is}]}}",
+            "- {group: a, version: v1, kind: K, chart: c, pintle: {drift: {mode: Sometimes}}}",
+            "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v2, kind: K, chart: c}",
+            "kind: K",
+        ];
+        let said: Vec<String> = cases.iter().map(|c| format!("{c}\n    {}", plain(c).unwrap_err())).collect();
+        insta::assert_snapshot!(said.join("\n"));
+    }
+
+    #[test]
+    fn environment_expands_as_in_go() {
+        let get = |n: &str| match n {
+            "A" => Some("x".to_owned()),
+            "LONG_1" => Some("y".to_owned()),
+            _ => None,
+        };
+        for (text, want) in [
+            ("$A", "x"),
+            ("a${A}b$LONG_1-", "axby-"),
+            ("$NONE.", "."),
+            ("cost: 5$", "cost: 5$"),
+            ("$ A", "$ A"),
+            ("${}x", "x"),
+            ("${A", "A"),
+            ("$$A", "A"),
+            ("ü$Aü", "üxü"),
+        ] {
+            assert_eq!(expand_env(text, get), want, "{text}");
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! From rendered objects to what is sent: labels, owner, namespace, and nothing that a manifest must not say.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Map, Value};
+
+use super::{
+    digest,
+    inventory::{GroupKind, ObjectKey, Parent},
+};
+use crate::api::{Gvk, names};
+
+/// A rendered object and the template that it came from.
+#[derive(Debug, Clone)]
+pub struct Rendered {
+    /// The template, as Helm names it: `web/templates/service.yaml`.
+    pub source: String,
+    /// The object.
+    pub object: Value,
+}
+
+/// A desired member, ready to be sent.
+#[derive(Debug, Clone)]
+pub struct Desired {
+    /// Which object it is.
+    pub key: Arc<ObjectKey>,
+    /// The kind and version that it is written in.
+    pub gvk: Gvk,
+    /// The template that it came from.
+    pub source: String,
+    /// The body of the apply.
+    pub body: Value,
+    /// Digest of the body.
+    pub digest: u64,
+    /// `helm.sh/resource-policy: keep`: it outlives the instance, and nobody owns it.
+    pub keep: bool,
+    /// Objects of one group are applied at once, groups one after the other, in Helm's install order.
+    pub group: usize,
+}
+
+/// What the cluster knows of a kind.
+#[derive(Debug, Clone)]
+pub struct Served {
+    /// The shared group and kind.
+    pub kind: Arc<GroupKind>,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+}
+
+/// Why a rendered object cannot be sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// It says no kind, or not as text.
+    #[error("{source_name}: an object without apiVersion and kind")]
+    NoKind {
+        /// The template.
+        source_name: String,
+    },
+    /// It has no name.
+    #[error("{source_name}: {kind} without metadata.name")]
+    NoName {
+        /// The template.
+        source_name: String,
+        /// The kind.
+        kind: String,
+    },
+    /// The same object twice.
+    #[error("{key} is rendered twice: by {first} and by {second}")]
+    Twice {
+        /// The object.
+        key: String,
+        /// The first template.
+        first: String,
+        /// The second.
+        second: String,
+    },
+    /// Something that must be a mapping is none.
+    #[error("{source_name}: {kind} {name}: {path} is not a mapping")]
+    NotAMapping {
+        /// The template.
+        source_name: String,
+        /// The kind.
+        kind: String,
+        /// The name.
+        name: String,
+        /// The path.
+        path: String,
+    },
+}
+
+/// What became of the rendered objects.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    /// To be sent, in order.
+    pub desired: Vec<Desired>,
+    /// Of kinds that the cluster does not serve (yet): the kind and the template.
+    pub unserved: Vec<(Gvk, String)>,
+}
+
+/// Prepares rendered objects, which are in install order.
+///
+/// `namespace` is the release's, given to namespaced objects that name none. `served` answers for a kind and version, with
+/// none when the cluster does not serve it.
+pub fn prepare(
+    objects: Vec<Rendered>,
+    parent: &Parent,
+    namespace: &str,
+    mut served: impl FnMut(&Gvk) -> Option<Served>,
+) -> Result<Prepared, Error> {
+    let mut prepared = Prepared::default();
+    let mut by_key: HashMap<Arc<ObjectKey>, usize> = HashMap::new();
+    let mut group = 0;
+    let mut last_kind: Option<Gvk> = None;
+    for Rendered { source, object } in flat(objects) {
+        let gvk = gvk(&object).ok_or_else(|| Error::NoKind { source_name: source.clone() })?;
+        let Some(known) = served(&gvk) else {
+            prepared.unserved.push((gvk, source));
+            continue;
+        };
+        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        if name.is_empty() {
+            return Err(Error::NoName { source_name: source, kind: gvk.kind });
+        }
+        let own = object["metadata"]["namespace"].as_str().unwrap_or_default();
+        let namespace = match (known.namespaced, own) {
+            (false, _) => "",
+            (true, "") => namespace,
+            (true, own) => own,
+        };
+        let key = Arc::new(ObjectKey { kind: known.kind, namespace: namespace.into(), name: name.into() });
+        if let Some(first) = by_key.get(&key) {
+            return Err(Error::Twice {
+                key: key.to_string(),
+                first: prepared.desired[*first].source.clone(),
+                second: source,
+            });
+        }
+        let (body, keep) = body(object, &key, parent).map_err(|path| Error::NotAMapping {
+            source_name: source.clone(),
+            kind: gvk.kind.clone(),
+            name: key.name.to_string(),
+            path: path.to_owned(),
+        })?;
+        if last_kind.as_ref().is_some_and(|last| (&last.group, &last.kind) != (&gvk.group, &gvk.kind)) {
+            group += 1;
+        }
+        last_kind = Some(gvk.clone());
+        by_key.insert(key.clone(), prepared.desired.len());
+        let digest = digest::short(body.to_string().as_bytes());
+        prepared.desired.push(Desired { key, gvk, source, body, digest, keep, group });
+    }
+    Ok(prepared)
+}
+
+/// Expands `kind: List`, however deep, as every client of Kubernetes does.
+fn flat(objects: Vec<Rendered>) -> Vec<Rendered> {
+    let mut out = Vec::with_capacity(objects.len());
+    let mut stack: Vec<Rendered> = objects.into_iter().rev().collect();
+    while let Some(mut r) = stack.pop() {
+        let is_list = r.object["apiVersion"] == "v1" && r.object["kind"] == "List";
+        match r.object.get_mut("items") {
+            Some(Value::Array(items)) if is_list => {
+                let items = std::mem::take(items);
+                stack.extend(items.into_iter().rev().map(|object| Rendered { source: r.source.clone(), object }));
+            }
+            _ if is_list => {}
+            _ => out.push(r),
+        }
+    }
+    out
+}
+
+fn gvk(object: &Value) -> Option<Gvk> {
+    let api_version = object["apiVersion"].as_str().filter(|s| !s.is_empty())?;
+    let kind = object["kind"].as_str().filter(|s| !s.is_empty())?;
+    Some(Gvk::of(api_version, kind))
+}
+
+/// The body of the apply, and whether the object is to be kept. The error is the path of what is no mapping.
+fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, bool), &'static str> {
+    let root = object.as_object_mut().ok_or("the object")?;
+    root.remove("status");
+    let metadata = mapping(root, "metadata")?;
+    // What only the API server writes. A manifest dumped from a cluster has them.
+    for field in
+        ["managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion",
+         "uid", "selfLink", "generation"]
+    {
+        metadata.remove(field);
+    }
+    if key.namespace.is_empty() {
+        metadata.remove("namespace");
+    } else {
+        metadata.insert("namespace".into(), key.namespace.to_string().into());
+    }
+    let annotations = mapping(metadata, "annotations")?;
+    let keep = annotations.get(names::RESOURCE_POLICY).and_then(Value::as_str).is_some_and(|p| p.trim() == "keep");
+    if annotations.is_empty() {
+        metadata.remove("annotations");
+    }
+    let labels = mapping(metadata, "labels")?;
+    labels.insert(names::PART_OF.into(), parent.set().into());
+    labels.insert(names::DEFINITION.into(), parent.definition.clone().into());
+    if parent.can_own(key) && !keep {
+        match metadata.entry("ownerReferences").or_insert_with(|| Value::Array(Vec::new())) {
+            Value::Array(owners) => owners.push(parent.reference()),
+            other => *other = Value::Array(vec![parent.reference()]),
+        }
+    }
+    null_timestamps(&mut object);
+    Ok((object, keep))
+}
+
+/// The mapping under a key; a null or nothing becomes an empty one.
+fn mapping<'a>(map: &'a mut Map<String, Value>, key: &'static str) -> Result<&'a mut Map<String, Value>, &'static str> {
+    let value = map.entry(key).or_insert(Value::Null);
+    if value.is_null() {
+        *value = Value::Object(Map::new());
+    }
+    value.as_object_mut().ok_or(match key {
+        "metadata" => "metadata",
+        "annotations" => "metadata.annotations",
+        _ => "metadata.labels",
+    })
+}
+
+/// Removes `creationTimestamp: null`, which Go programs print into Pod templates and volume claim templates, and empty
+/// statuses there.
+fn null_timestamps(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if map.get("creationTimestamp").is_some_and(Value::is_null) {
+                map.remove("creationTimestamp");
+            }
+            map.values_mut().for_each(null_timestamps);
+        }
+        Value::Array(list) => list.iter_mut().for_each(null_timestamps),
+        _ => {}
+    }
+}
+
+/// Digest of a whole desired state, for status.
+pub fn manifest_digest(desired: &[Desired]) -> String {
+    let mut lines: Vec<(&ObjectKey, u64)> = desired.iter().map(|d| (&*d.key, d.digest)).collect();
+    lines.sort();
+    let mut digest = digest::Long::default();
+    for (key, of) in lines {
+        digest.text(&key.to_string()).number(of);
+    }
+    digest.finish()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use serde_json::json;
+
+    pub fn parent() -> Parent {
+        Parent {
+            gvk: Gvk::of("pintle.dev/v1", "Web"),
+            namespace: "shop".into(),
+            name: "front".into(),
+            uid: "6f1c".into(),
+            definition: "web.pintle.dev".into(),
+        }
+    }
+
+    pub fn served(gvk: &Gvk) -> Option<Served> {
+        let namespaced = !matches!(&*gvk.kind, "ClusterRole" | "Namespace");
+        let kind = Arc::new(GroupKind { group: gvk.group.clone().into(), kind: gvk.kind.clone().into() });
+        (gvk.kind != "Unknown").then_some(Served { kind, namespaced })
+    }
+
+    pub fn rendered(objects: &[Value]) -> Vec<Rendered> {
+        objects
+            .iter()
+            .enumerate()
+            .map(|(i, o)| Rendered { source: format!("web/templates/{i}.yaml"), object: o.clone() })
+            .collect()
+    }
+
+    #[test]
+    fn bodies() {
+        let objects = [
+            json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a", "creationTimestamp": null}}),
+            json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                   "metadata": {"name": "a", "labels": {"app": "a"}, "resourceVersion": "1", "uid": "x", "managedFields": []},
+                   "spec": {"template": {"metadata": {"creationTimestamp": null}}}, "status": {}}),
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "b", "namespace": "edge"}}),
+            json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "r", "namespace": "x"}}),
+            json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                   "metadata": {"name": "data", "annotations": {"helm.sh/resource-policy": "keep"}}}),
+        ];
+        let prepared = prepare(rendered(&objects), &parent(), "shop", served).unwrap();
+        insta::assert_json_snapshot!(prepared.desired.iter().map(|d| json!({
+            "key": d.key.to_string(), "group": d.group, "keep": d.keep, "body": d.body,
+        })).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn lists_are_expanded_in_place() {
+        let inner = json!({"apiVersion": "v1", "kind": "List", "items": [
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}]});
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": [
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}, inner]});
+        let after = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
+        let empty = json!({"apiVersion": "v1", "kind": "List", "items": null});
+        let prepared = prepare(rendered(&[list, after, empty]), &parent(), "shop", served).unwrap();
+        let names: Vec<&str> = prepared.desired.iter().map(|d| &*d.key.name).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_named() {
+        let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        let cases = [
+            vec![json!({"kind": "ConfigMap"})],
+            vec![json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "a-"}})],
+            vec![map("a"), map("b"), map("a")],
+            vec![json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": ["x"]}})],
+        ];
+        let said: Vec<String> = cases
+            .iter()
+            .map(|objects| prepare(rendered(objects), &parent(), "shop", served).unwrap_err().to_string())
+            .collect();
+        insta::assert_snapshot!(said.join("\n"));
+        let unknown = json!({"apiVersion": "x/v1", "kind": "Unknown", "metadata": {"name": "a"}});
+        let prepared = prepare(rendered(&[unknown]), &parent(), "shop", served).unwrap();
+        assert_eq!(prepared.unserved[0].0.kind, "Unknown");
+    }
+
+    #[test]
+    fn the_manifest_digest_does_not_depend_on_order() {
+        let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        let digest = |objects: &[Value]| {
+            manifest_digest(&prepare(rendered(objects), &parent(), "shop", served).unwrap().desired)
+        };
+        assert_eq!(digest(&[map("a"), map("b")]), digest(&[map("b"), map("a")]));
+        assert_ne!(digest(&[map("a")]), digest(&[map("b")]));
+    }
+}
