@@ -1,1 +1,5 @@
-//! Definitions to running controllers: the reconcile of one instance, status, finalizer, events, metrics.
+//! Definitions to controllers; one instance's reconcile, status, events, metrics.
+
+pub mod cr;
+pub mod queue;
+pub mod trigger;

@@ -1,6 +1,8 @@
 //! A release in the cluster: plan, apply, prune, drift, health, inventory.
 
+pub mod cluster;
 pub mod digest;
+pub mod failure;
 pub mod health;
 pub mod inventory;
 pub mod lenient;

@@ -1,0 +1,268 @@
+//! A custom resource, as far as the operator looks at it.
+
+use std::borrow::Cow;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{
+    Resource,
+    core::{ApiResource, DynamicResourceScope},
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    api::{names, status::Status},
+    release::{
+        digest::Fnv,
+        inventory::Extent,
+        lenient::{Int, List, Present, Struct, Text},
+    },
+};
+
+/// A custom resource. Its spec is kept as it was written.
+#[derive(Clone)]
+pub struct Cr {
+    /// Name, namespace, uid, resource version and generation, and nothing else.
+    pub meta: ObjectMeta,
+    /// Whether it is to be deleted.
+    pub deleting: bool,
+    /// Whether our finalizer is on it.
+    pub finalizer: bool,
+    /// Which of operator-sdk's finalizers are on it.
+    pub sdk_finalizers: bool,
+    /// The annotations and labels that count.
+    pub marks: Marks,
+    /// The spec, as JSON; `{}` when there is none.
+    pub spec: Box<str>,
+    /// The status, as far as we know it.
+    pub status: Status,
+}
+
+impl std::fmt::Debug for Cr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A spec may hold secrets.
+        f.debug_struct("Cr").field("name", &self.meta.name).field("version", &self.meta.resource_version).finish_non_exhaustive()
+    }
+}
+
+/// What annotations and labels say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Marks {
+    #[serde(rename = "pintle.dev/suspend")]
+    suspend: Text,
+    #[serde(rename = "pintle.dev/reconcile")]
+    reconcile: Text,
+    #[serde(rename = "pintle.dev/orphan")]
+    orphan: Text,
+    #[serde(rename = "helm.sdk.operatorframework.io/reconcile-period")]
+    period: Text,
+    #[serde(rename = "applyset.kubernetes.io/tooling")]
+    tooling: Text,
+    #[serde(rename = "applyset.kubernetes.io/contains-group-kinds")]
+    group_kinds: Text,
+    #[serde(rename = "applyset.kubernetes.io/additional-namespaces")]
+    namespaces: Text,
+    #[serde(skip)]
+    set: Text,
+}
+
+impl Marks {
+    /// Nothing is to be done for now.
+    pub fn suspended(&self) -> bool {
+        &*self.suspend.0 == "true"
+    }
+
+    /// The value of `pintle.dev/reconcile`.
+    pub fn reconcile(&self) -> &str {
+        &self.reconcile.0
+    }
+
+    /// Deletion is to leave the members.
+    pub fn orphan(&self) -> bool {
+        &*self.orphan.0 == "true"
+    }
+
+    /// operator-sdk's reconcile period, as written.
+    pub fn period(&self) -> Option<&str> {
+        (!self.period.0.is_empty()).then_some(&*self.period.0)
+    }
+
+    /// What the resource says of its set.
+    pub fn extent(&self) -> Extent {
+        Extent::read(Some(&self.group_kinds.0), Some(&self.namespaces.0))
+    }
+
+    /// Whether the parent's own marks are those of `set`, by this version of the tool.
+    pub fn is_parent_of(&self, set: &str) -> bool {
+        &*self.set.0 == set && &*self.tooling.0 == names::TOOLING
+    }
+}
+
+impl Cr {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.meta.name.as_deref().unwrap_or_default()
+    }
+
+    /// Its namespace; empty when cluster-scoped.
+    pub fn namespace(&self) -> &str {
+        self.meta.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// Its uid.
+    pub fn uid(&self) -> &str {
+        self.meta.uid.as_deref().unwrap_or_default()
+    }
+
+    /// Its generation.
+    pub fn generation(&self) -> i64 {
+        self.meta.generation.unwrap_or(0)
+    }
+
+    /// Its resource version as a number; 0 when it is none.
+    pub fn version(&self) -> u64 {
+        self.meta.resource_version.as_deref().and_then(|v| v.parse().ok()).unwrap_or(0)
+    }
+
+    /// A hash of the spec as written.
+    pub fn spec_hash(&self) -> u64 {
+        let mut hash = Fnv::default();
+        hash.write(self.spec.as_bytes());
+        hash.finish()
+    }
+}
+
+impl Resource for Cr {
+    type DynamicType = ApiResource;
+    type Scope = DynamicResourceScope;
+
+    fn kind(dt: &ApiResource) -> Cow<'_, str> {
+        Cow::Borrowed(&dt.kind)
+    }
+    fn group(dt: &ApiResource) -> Cow<'_, str> {
+        Cow::Borrowed(&dt.group)
+    }
+    fn version(dt: &ApiResource) -> Cow<'_, str> {
+        Cow::Borrowed(&dt.version)
+    }
+    fn api_version(dt: &ApiResource) -> Cow<'_, str> {
+        Cow::Borrowed(&dt.api_version)
+    }
+    fn plural(dt: &ApiResource) -> Cow<'_, str> {
+        Cow::Borrowed(&dt.plural)
+    }
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.meta
+    }
+}
+
+#[derive(Deserialize)]
+struct Object {
+    #[serde(default)]
+    metadata: Metadata,
+    #[serde(default)]
+    spec: Option<Box<RawValue>>,
+    #[serde(default)]
+    status: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    name: Text,
+    namespace: Text,
+    uid: Text,
+    resource_version: Text,
+    generation: Int,
+    deletion_timestamp: Present,
+    labels: Struct<Labels>,
+    annotations: Struct<Marks>,
+    finalizers: List<Text>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Labels {
+    #[serde(rename = "applyset.kubernetes.io/id")]
+    set: Text,
+}
+
+impl<'de> Deserialize<'de> for Cr {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = Object::deserialize(deserializer)?;
+        let m = object.metadata;
+        let text = |t: Text| (!t.0.is_empty()).then(|| t.0.into_string());
+        let has = |name: &str| m.finalizers.0.iter().any(|f| &*f.0 == name);
+        let (finalizer, sdk_finalizers) =
+            (has(names::FINALIZER), names::SDK_FINALIZERS.iter().any(|name| has(name)));
+        let mut marks = m.annotations.0;
+        marks.set = m.labels.0.set;
+        Ok(Cr {
+            deleting: m.deletion_timestamp.0,
+            finalizer,
+            sdk_finalizers,
+            marks,
+            spec: object.spec.map_or_else(|| "{}".into(), |raw| <Box<str>>::from(raw)),
+            // A status that another program left in another shape is as good as none.
+            status: object
+                .status
+                .and_then(|raw| serde_json::from_str(raw.get()).ok())
+                .unwrap_or_default(),
+            meta: ObjectMeta {
+                name: text(m.name),
+                namespace: text(m.namespace),
+                uid: text(m.uid),
+                resource_version: text(m.resource_version),
+                generation: m.generation.0,
+                ..ObjectMeta::default()
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use kube::core::WatchEvent;
+    use serde_json::json;
+
+    pub fn cr(value: serde_json::Value) -> Cr {
+        serde_json::from_str(&value.to_string()).unwrap()
+    }
+
+    #[test]
+    fn a_watch_event_is_read() {
+        // The type comes first, as the API server writes it: raw text can only be taken from what is not yet buffered.
+        let object = json!({
+            "apiVersion": "pintle.dev/v1", "kind": "Web",
+            "metadata": {"name": "front", "namespace": "shop", "uid": "u", "resourceVersion": "7", "generation": 2,
+                "finalizers": ["other", "pintle.dev/uninstall"],
+                "labels": {"applyset.kubernetes.io/id": "applyset-x-v1"},
+                "annotations": {"pintle.dev/suspend": "true", "pintle.dev/reconcile": "now",
+                    "applyset.kubernetes.io/contains-group-kinds": "Deployment.apps,Service"}},
+            "spec": {"replicas": 2, "big": 12345678901234567890u64},
+            "status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]},
+        });
+        let line = format!(r#"{{"type":"ADDED","object":{object}}}"#);
+        let WatchEvent::Added(cr) = serde_json::from_str::<WatchEvent<Cr>>(&line).unwrap() else {
+            panic!("not added")
+        };
+        assert_eq!((cr.name(), cr.generation(), cr.version()), ("front", 2, 7));
+        assert!(cr.finalizer && !cr.sdk_finalizers && !cr.deleting && cr.marks.suspended());
+        assert_eq!(cr.marks.extent().kinds.len(), 2);
+        assert_eq!(&*cr.spec, r#"{"big":12345678901234567890,"replicas":2}"#);
+        assert!(cr.status.is("Ready"));
+        assert!(!format!("{cr:?}").contains("replicas"));
+    }
+
+    #[test]
+    fn odd_resources_are_read() {
+        let odd = cr(json!({"metadata": {"name": "a", "annotations": {"pintle.dev/suspend": 1}}, "status": {"conditions": "none"}}));
+        assert_eq!(&*odd.spec, "{}");
+        assert_eq!(odd.status, Status::default());
+    }
+}
