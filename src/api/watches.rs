@@ -9,10 +9,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::Deserialize;
 
-use super::{
-    Definition, Gvk, duration,
-    definition::Spec,
-};
+use super::{Definition, Gvk, definition::Spec, duration};
 
 /// Why a watches file is refused. Each names the entry, counted from 1.
 #[derive(Debug, thiserror::Error)]
@@ -108,8 +105,11 @@ fn definition(
     {
         return Err(format!("dryRunOption {option:?} is not one of none, client, server"));
     }
-    let reconcile_period =
-        entry.reconcile_period.map(|p| duration::parse(&p)).transpose().map_err(|e| format!("reconcilePeriod: {e}"))?;
+    let reconcile_period = entry
+        .reconcile_period
+        .map(|p| duration::parse(&p))
+        .transpose()
+        .map_err(|e| format!("reconcilePeriod: {e}"))?;
     let mut overrides = Vec::new();
     for (key, value) in entry.override_values.unwrap_or_default() {
         let value = expand(&value).map_err(|e| format!("overrideValues, {key}: {e}"))?;

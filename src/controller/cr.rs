@@ -41,7 +41,10 @@ pub struct Cr {
 impl std::fmt::Debug for Cr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // A spec may hold secrets.
-        f.debug_struct("Cr").field("name", &self.meta.name).field("version", &self.meta.resource_version).finish_non_exhaustive()
+        f.debug_struct("Cr")
+            .field("name", &self.meta.name)
+            .field("version", &self.meta.resource_version)
+            .finish_non_exhaustive()
     }
 }
 
@@ -206,12 +209,9 @@ impl<'de> Deserialize<'de> for Cr {
             finalizer,
             sdk_finalizers,
             marks,
-            spec: object.spec.map_or_else(|| "{}".into(), |raw| <Box<str>>::from(raw)),
+            spec: object.spec.map_or_else(|| "{}".into(), <Box<str>>::from),
             // A status that another program left in another shape is as good as none.
-            status: object
-                .status
-                .and_then(|raw| serde_json::from_str(raw.get()).ok())
-                .unwrap_or_default(),
+            status: object.status.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default(),
             meta: ObjectMeta {
                 name: text(m.name),
                 namespace: text(m.namespace),
@@ -230,7 +230,7 @@ pub(super) mod tests {
     use kube::core::WatchEvent;
     use serde_json::json;
 
-    pub fn cr(value: serde_json::Value) -> Cr {
+    pub fn cr(value: &serde_json::Value) -> Cr {
         serde_json::from_str(&value.to_string()).unwrap()
     }
 
@@ -261,7 +261,9 @@ pub(super) mod tests {
 
     #[test]
     fn odd_resources_are_read() {
-        let odd = cr(json!({"metadata": {"name": "a", "annotations": {"pintle.dev/suspend": 1}}, "status": {"conditions": "none"}}));
+        let odd = cr(
+            &json!({"metadata": {"name": "a", "annotations": {"pintle.dev/suspend": 1}}, "status": {"conditions": "none"}}),
+        );
         assert_eq!(&*odd.spec, "{}");
         assert_eq!(odd.status, Status::default());
     }

@@ -103,7 +103,8 @@ impl Cluster {
         let served: HashSet<String> = kinds.api_versions.iter().cloned().collect();
         kinds.by_kind.retain(|key, kind| {
             kind.versions.iter().any(|v| {
-                let gvk = Gvk { group: key.group.to_string(), version: v.clone(), kind: key.kind.to_string() };
+                let gvk =
+                    Gvk { group: key.group.to_string(), version: v.clone(), kind: key.kind.to_string() };
                 served.contains(&format!("{}/{}", gvk.api_version(), gvk.kind))
             })
         });
@@ -188,7 +189,10 @@ impl Cluster {
     }
 
     /// The whole metadata of a live object, `managedFields` included.
-    pub async fn metadata(&self, key: &ObjectKey) -> Result<Option<PartialObjectMeta<DynamicObject>>, Failure> {
+    pub async fn metadata(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<Option<PartialObjectMeta<DynamicObject>>, Failure> {
         let api: Api<DynamicObject> = self.at(&self.of_kind(key)?, &key.namespace);
         api.get_metadata_opt(&key.name).await.map_err(Failure::of)
     }

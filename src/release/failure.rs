@@ -36,7 +36,9 @@ impl Failure {
             return Failure::Unavailable(chain(&error));
         };
         let message = status.message.clone();
-        if message.contains("failed to create typed patch object") || message.contains("failed to create manager for") {
+        if message.contains("failed to create typed patch object")
+            || message.contains("failed to create manager for")
+        {
             return Failure::Untyped(message);
         }
         match status.code {
@@ -61,7 +63,11 @@ impl Failure {
     /// The message for a condition about an object. What the API server quotes of a Secret's content is left out.
     pub fn about(&self, key: &ObjectKey) -> String {
         let message = self.to_string();
-        if key.kind.group.is_empty() && &*key.kind.kind == "Secret" { without_values(&message) } else { message }
+        if key.kind.group.is_empty() && &*key.kind.kind == "Secret" {
+            without_values(&message)
+        } else {
+            message
+        }
     }
 }
 
@@ -140,7 +146,10 @@ mod tests {
         assert!(of(503, "etcd is not there").is_passing());
         assert!(of(422, "spec.clusterIP: field is immutable").is_immutable());
         assert!(matches!(
-            of(500, "failed to create typed patch object (a/b; v1, Kind=Pod): .spec.x: field not declared in schema"),
+            of(
+                500,
+                "failed to create typed patch object (a/b; v1, Kind=Pod): .spec.x: field not declared in schema"
+            ),
             Failure::Untyped(_)
         ));
     }

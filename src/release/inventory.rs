@@ -183,8 +183,11 @@ mod tests {
             uid: "u".into(),
             definition: "web.pintle.dev".into(),
         };
-        let members =
-            [key("Deployment.apps", "shop", "front"), key("Service", "edge", "front"), key("ClusterRole.rbac", "", "r")];
+        let members = [
+            key("Deployment.apps", "shop", "front"),
+            key("Service", "edge", "front"),
+            key("ClusterRole.rbac", "", "r"),
+        ];
         let extent = Extent::of(&members, "shop");
         insta::assert_json_snapshot!(extent.parent_patch(&parent, true));
         let annotation = extent.parent_patch(&parent, false)["metadata"]["annotations"].clone();

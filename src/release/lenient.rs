@@ -172,7 +172,9 @@ mod tests {
 
     #[test]
     fn no_shape_fails() {
-        for json in ["1", "-1", "1.5", "\"a\"", "true", "null", "[1,{}]", "{\"a\":[1]}", "18446744073709551615"] {
+        for json in
+            ["1", "-1", "1.5", "\"a\"", "true", "null", "[1,{}]", "{\"a\":[1]}", "18446744073709551615"]
+        {
             serde_json::from_str::<Int>(json).unwrap();
             serde_json::from_str::<Flag>(json).unwrap();
             serde_json::from_str::<Text>(json).unwrap();

@@ -161,7 +161,9 @@ fn flat(objects: Vec<Rendered>) -> Vec<Rendered> {
         match r.object.get_mut("items") {
             Some(Value::Array(items)) if is_list => {
                 let items = std::mem::take(items);
-                stack.extend(items.into_iter().rev().map(|object| Rendered { source: r.source.clone(), object }));
+                stack.extend(
+                    items.into_iter().rev().map(|object| Rendered { source: r.source.clone(), object }),
+                );
             }
             _ if is_list => {}
             _ => out.push(r),
@@ -182,10 +184,16 @@ fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, b
     root.remove("status");
     let metadata = mapping(root, "metadata")?;
     // What only the API server writes. A manifest dumped from a cluster has them.
-    for field in
-        ["managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion",
-         "uid", "selfLink", "generation"]
-    {
+    for field in [
+        "managedFields",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "resourceVersion",
+        "uid",
+        "selfLink",
+        "generation",
+    ] {
         metadata.remove(field);
     }
     if key.namespace.is_empty() {
@@ -194,7 +202,8 @@ fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, b
         metadata.insert("namespace".into(), key.namespace.to_string().into());
     }
     let annotations = mapping(metadata, "annotations")?;
-    let keep = annotations.get(names::RESOURCE_POLICY).and_then(Value::as_str).is_some_and(|p| p.trim() == "keep");
+    let keep =
+        annotations.get(names::RESOURCE_POLICY).and_then(Value::as_str).is_some_and(|p| p.trim() == "keep");
     if annotations.is_empty() {
         metadata.remove("annotations");
     }
@@ -212,7 +221,10 @@ fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, b
 }
 
 /// The mapping under a key; a null or nothing becomes an empty one.
-fn mapping<'a>(map: &'a mut Map<String, Value>, key: &'static str) -> Result<&'a mut Map<String, Value>, &'static str> {
+fn mapping<'a>(
+    map: &'a mut Map<String, Value>,
+    key: &'static str,
+) -> Result<&'a mut Map<String, Value>, &'static str> {
     let value = map.entry(key).or_insert(Value::Null);
     if value.is_null() {
         *value = Value::Object(Map::new());
@@ -292,9 +304,15 @@ pub(super) mod tests {
                    "metadata": {"name": "data", "annotations": {"helm.sh/resource-policy": "keep"}}}),
         ];
         let prepared = prepare(rendered(&objects), &parent(), "shop", served).unwrap();
-        insta::assert_json_snapshot!(prepared.desired.iter().map(|d| json!({
-            "key": d.key.to_string(), "group": d.group, "keep": d.keep, "body": d.body,
-        })).collect::<Vec<_>>());
+        insta::assert_json_snapshot!(
+            prepared
+                .desired
+                .iter()
+                .map(|d| json!({
+                    "key": d.key.to_string(), "group": d.group, "keep": d.keep, "body": d.body,
+                }))
+                .collect::<Vec<_>>()
+        );
     }
 
     #[test]
@@ -317,7 +335,9 @@ pub(super) mod tests {
             vec![json!({"kind": "ConfigMap"})],
             vec![json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "a-"}})],
             vec![map("a"), map("b"), map("a")],
-            vec![json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": ["x"]}})],
+            vec![
+                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": ["x"]}}),
+            ],
         ];
         let said: Vec<String> = cases
             .iter()

@@ -300,7 +300,11 @@ mod tests {
                 Situation {
                     set: &self.set,
                     live: |k: &ObjectKey| self.live.get(k).cloned(),
-                    members: self.live.iter().filter(|(_, l)| *l.set == *self.set).map(|(k, l)| (k, l.clone())),
+                    members: self
+                        .live
+                        .iter()
+                        .filter(|(_, l)| *l.set == *self.set)
+                        .map(|(k, l)| (k, l.clone())),
                     settled,
                     mode,
                     everything: false,

@@ -82,7 +82,10 @@ impl<D> Clone for Seen<D> {
 
 impl<D> std::fmt::Debug for Seen<D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seen").field("name", &self.meta.name).field("ours", &self.ours).finish_non_exhaustive()
+        f.debug_struct("Seen")
+            .field("name", &self.meta.name)
+            .field("ours", &self.ours)
+            .finish_non_exhaustive()
     }
 }
 
@@ -284,8 +287,11 @@ mod tests {
 
     #[test]
     fn objects_of_any_shape_are_read() {
-        for odd in ["{}", r#"{"metadata":[]}"#, r#"{"metadata":{"labels":7,"managedFields":{}},"spec":"x","status":[1]}"#]
-        {
+        for odd in [
+            "{}",
+            r#"{"metadata":[]}"#,
+            r#"{"metadata":{"labels":7,"managedFields":{}},"spec":"x","status":[1]}"#,
+        ] {
             serde_json::from_str::<Seen<Full>>(odd).unwrap();
         }
     }

@@ -18,7 +18,8 @@ pub(super) fn pod(o: &Observed<'_>) -> Health {
                     | "RunContainerError"
             )
             .then(|| {
-                let detail = if w.message.0.is_empty() { String::new() } else { format!(": {}", w.message.0) };
+                let detail =
+                    if w.message.0.is_empty() { String::new() } else { format!(": {}", w.message.0) };
                 Health::failed(format!("container {}: {}{detail}", c.name.0, w.reason.0))
             })
         })
@@ -69,7 +70,9 @@ pub(super) fn service(o: &Observed<'_>) -> Health {
     if &*o.spec.r#type.0 == "LoadBalancer" && o.status.load_balancer.0.ingress.0.is_empty() {
         return Health::progress("no address yet from the load balancer");
     }
-    if matches!(&*o.spec.r#type.0, "ClusterIP" | "NodePort" | "LoadBalancer") && o.spec.cluster_ip.0.is_empty() {
+    if matches!(&*o.spec.r#type.0, "ClusterIP" | "NodePort" | "LoadBalancer")
+        && o.spec.cluster_ip.0.is_empty()
+    {
         return Health::progress("no cluster IP yet");
     }
     Health::current()

@@ -76,7 +76,12 @@ pub fn is_read(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(
             kind,
-            "Pod" | "PersistentVolumeClaim" | "Service" | "ReplicationController" | "Namespace" | "PersistentVolume"
+            "Pod"
+                | "PersistentVolumeClaim"
+                | "Service"
+                | "ReplicationController"
+                | "Namespace"
+                | "PersistentVolume"
         ),
         "apps" => matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet"),
         "batch" => kind == "Job",
@@ -114,7 +119,6 @@ pub struct Spec {
     r#type: Text,
     #[serde(rename = "clusterIP")]
     cluster_ip: Text,
-    restart_policy: Text,
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]
