@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tera::{Value, value::ValueKind};
 
-use super::{Error, MAX_DEPTH, Scope, kind, print, typed};
+use super::{Error, MAX_DEPTH, Scope, kind, print, printf, typed};
 
 /// What text/template compares by, its `basicKind`. Values of different kinds do not compare, except for the integers.
 enum Basic<'v> {
@@ -83,10 +83,19 @@ pub fn eq(scope: &Scope, first: &Value, others: &[Value]) -> Result<bool, Error>
 
 /// `eq` on two values that are neither basic nor nil.
 fn eq_others(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
-    let shown = |value| print::to_text(scope, value);
+    // Go's messages print the values with `%s`, mistaken verbs and all, except for the last of a pair.
+    let shown = |value: &Value| {
+        let text = printf::sprintf(scope, b"%s", std::slice::from_ref(value))?;
+        Ok::<_, Error>(typed::text_lossy(&text).unwrap_or_default().into_owned())
+    };
     let name = |value| kind::type_of(scope, value).to_owned();
     if kind::kind_of(first) != kind::kind_of(second) {
-        return Err(Error::NotComparablePair(shown(first)?, name(first), name(second), shown(second)?));
+        return Err(Error::NotComparablePair(
+            shown(first)?,
+            name(first),
+            name(second),
+            print::to_text(scope, second)?,
+        ));
     }
     match typed::Type::of(second) {
         // Pointers compare by address; a clone of a value is the same pointer.

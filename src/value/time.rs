@@ -81,15 +81,9 @@ impl Time {
         )
     }
 
-    /// The fields of Go's struct, which mistaken verbs show.
-    pub(super) fn struct_fields(&self) -> Vec<(&'static str, Value)> {
-        // Counted from the year 1.
-        let seconds = self.seconds.wrapping_add(62_135_596_800);
-        vec![
-            ("wall", Value::from(u64::from(self.nanoseconds))),
-            ("ext", Value::from(i128::from(seconds))),
-            ("loc", Value::none()),
-        ]
+    /// The numbers in Go's struct, which mistaken verbs show: nanoseconds, and seconds since the year 1.
+    pub(super) fn readings(&self) -> (u64, i64) {
+        (u64::from(self.nanoseconds), self.seconds.wrapping_add(62_135_596_800))
     }
 
     /// Year, month, day, and the second of the day, in the time's zone.

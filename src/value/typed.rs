@@ -344,11 +344,16 @@ pub(super) fn string_method(value: &Value) -> Option<Vec<u8>> {
     Some(text.into_bytes())
 }
 
-/// The fields of a struct as fmt prints them, in Go's order.
-pub(super) fn struct_fields(kind: Type, value: &Value) -> Vec<(&'static str, Value)> {
+/// The fields of a struct as fmt prints them, in Go's order; none is a nil pointer.
+pub(super) fn struct_fields(kind: Type, value: &Value) -> Vec<(&'static str, Option<Value>)> {
     if let Some(time) = Time::from_value(value) {
-        return time.struct_fields();
+        let (wall, ext) = time.readings();
+        return vec![
+            ("wall", Some(Value::from(wall))),
+            ("ext", Some(Value::from(i128::from(ext)))),
+            ("loc", None),
+        ];
     }
     let fields = kind.fields().iter();
-    fields.map(|name| (*name, field(value, name).cloned().unwrap_or_else(Value::none))).collect()
+    fields.map(|name| (*name, Some(field(value, name).cloned().unwrap_or_else(Value::none)))).collect()
 }

@@ -152,6 +152,11 @@ pub fn go_format_float32(number: f64) -> String {
     out
 }
 
+/// The most digits that a float64 has after its point, and the most significant ones. Beyond them are only zeros, which
+/// Rust's formatter refuses to write in large numbers.
+const MOST_PLACES: usize = 1074;
+const MOST_DIGITS: usize = 768;
+
 /// Appends a float64 with a fixed precision, as `strconv.FormatFloat(number, form, precision, 64)` does: digits after the
 /// point for [`Form::Exponent`] and [`Form::Decimal`], significant digits at most for [`Form::General`].
 pub fn write_float_precision(out: &mut String, number: f64, form: Form, precision: usize) {
@@ -165,11 +170,17 @@ pub fn write_float_precision(out: &mut String, number: f64, form: Form, precisio
     let number = number.abs();
     let wanted = i32::try_from(precision).unwrap_or(i32::MAX);
     match form {
-        Form::Decimal => write!(out, "{number:.precision$}").expect("a String takes any text"),
-        Form::Exponent => Digits::read(&format!("{number:.precision$e}")).write_exponent(out, wanted),
+        Form::Decimal => {
+            let exact = precision.min(MOST_PLACES);
+            write!(out, "{number:.exact$}").expect("a String takes any text");
+            out.extend(std::iter::repeat_n('0', precision - exact));
+        }
+        Form::Exponent => {
+            Digits::read(&format!("{number:.*e}", precision.min(MOST_DIGITS))).write_exponent(out, wanted);
+        }
         Form::General => {
             let wanted = wanted.max(1);
-            let digits = Digits::read(&format!("{number:.*e}", precision.max(1) - 1));
+            let digits = Digits::read(&format!("{number:.*e}", precision.clamp(1, MOST_DIGITS) - 1));
             let (count, exponent) = (digits.count(), digits.point - 1);
             let threshold = if wanted > count && count >= digits.point { count } else { wanted };
             if exponent < -4 || exponent >= threshold {

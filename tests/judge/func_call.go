@@ -17,7 +17,8 @@ import (
 // Request: {"op": "func.call", "name": NAME, "args": [VALUE…]}, a VALUE being {"int": 1}, {"int64": 1}, {"uint64": 1},
 // {"float": 1.5}, {"float": "NaN"}, {"string": "x"}, {"base64": "…"} (a string of any bytes), {"bytes": "…"} (base64 of a
 // []byte), {"bool": true}, {"nil": null}, {"list": [VALUE…]}, {"strings": ["a"]} ([]string), {"map": {"k": VALUE}},
-// {"time": {"unix": 1, "nanos": 0}} (UTC), {"duration": 1}.
+// {"time": {"unix": 1, "nanos": 0}} (UTC), {"duration": 1}, {"month": 1}, {"weekday": 0}, {"uint8": 1},
+// {"stringmap": {"k": "v"}} (map[string]string), {"capabilities": null} and {"kubeversion": null} (fixed ones).
 //
 // Answer: {"type": as %T, "print": base64 of what a template prints, "json": base64 of toJson}, or Helm's error with the
 // place cut off.
@@ -143,9 +144,31 @@ func goTagged(tag string, body json.RawMessage) (any, error) {
 	case "duration":
 		d, err := decoded[int64](body)
 		return time.Duration(d), err
+	case "month":
+		m, err := decoded[int](body)
+		return time.Month(m), err
+	case "weekday":
+		d, err := decoded[int](body)
+		return time.Weekday(d), err
+	case "uint8":
+		return decoded[uint8](body)
+	case "stringmap":
+		return decoded[map[string]string](body)
+	case "capabilities":
+		return capabilities, nil
+	case "kubeversion":
+		return capabilities.KubeVersion, nil
 	}
 	return nil, fmt.Errorf("unknown tag %s", tag)
 }
+
+var capabilities = func() *common.Capabilities {
+	version, err := common.ParseKubeVersion("v1.33.4-gke.1")
+	if err != nil {
+		panic(err)
+	}
+	return &common.Capabilities{KubeVersion: *version, APIVersions: common.VersionSet{"v1", "apps/v1"}}
+}()
 
 func decoded[T any](body json.RawMessage) (T, error) {
 	var v T

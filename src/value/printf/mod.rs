@@ -243,3 +243,103 @@ impl Format<'_> {
 fn magnitude(number: i64) -> usize {
     usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::typed::{Time, Type, make};
+    use tera::Map;
+
+    fn text(format: &str, args: &[Value]) -> String {
+        let printed = sprintf(&Scope::new(), format.as_bytes(), args).unwrap();
+        typed::text_lossy(&printed).unwrap().into_owned()
+    }
+
+    fn map(key: &'static str, value: Value) -> Value {
+        Value::from(Map::from_iter([(key.into(), value)]))
+    }
+
+    #[test]
+    fn mistakes_are_part_of_the_text() {
+        let (hi, one) = (Value::from("hi"), Value::from(1i64));
+        for (format, args, expected) in [
+            ("%d", vec![hi.clone()], "%!d(string=hi)"),
+            ("%5d", vec![hi.clone()], "%!d(string=   hi)"),
+            ("%s", vec![Value::none()], "%!s(<nil>)"),
+            ("%v %v", vec![Value::none()], "<nil> %!v(MISSING)"),
+            ("%d", vec![one.clone(), hi.clone()], "1%!(EXTRA string=hi)"),
+            ("", vec![Value::none(), one.clone()], "%!(EXTRA <nil>, int=1)"),
+            ("%", vec![one.clone()], "%!(NOVERB)%!(EXTRA int=1)"),
+            ("%!", vec![one.clone()], "%!!(int=1)"),
+            ("%[2]d", vec![one.clone()], "%!d(BADINDEX)"),
+            ("%[x]d", vec![one.clone()], "%!d(BADINDEX)"),
+            ("%*d", vec![hi.clone(), one.clone()], "%!(BADWIDTH)1"),
+            ("%.*d", vec![hi.clone(), one.clone()], "%!(BADPREC)1"),
+            ("%-*d|", vec![Value::from(-3i64), one.clone()], "1  |"),
+            ("%99999999d", vec![one.clone()], "%!(NOVERB)%!(EXTRA int=1)"),
+            (
+                "%*w",
+                vec![Value::none(), Value::from(Vec::<Value>::new())],
+                "%!(BADWIDTH)%!w([]interface {}=[])",
+            ),
+            ("%x", vec![Value::from(vec![hi.clone(), one.clone()])], "[6869 1]"),
+            ("%s", vec![map("a", one.clone())], "map[a:%!s(int=1)]"),
+            ("%d", vec![map("a", one.clone())], "map[%!d(string=a):1]"),
+        ] {
+            assert_eq!(text(format, &args), expected, "{format}");
+        }
+    }
+
+    #[test]
+    fn go_syntax_names_types() {
+        let values =
+            [Value::from("a"), Value::from(1.0), Value::none(), Value::from(7u64), Value::bytes(vec![1])];
+        assert_eq!(
+            text("%#v", &[map("k", Value::from(values.to_vec()))]),
+            r#"map[string]interface {}{"k":[]interface {}{"a", 1, interface {}(nil), 0x7, []uint8{0x1}}}"#
+        );
+        assert_eq!(text("%#v %T", &[values[4].clone(), values[4].clone()]), "[]byte{0x1} []uint8");
+    }
+
+    #[test]
+    fn typed_values_show_their_structure_to_mistaken_verbs() {
+        let (abbreviation, location) = ("UTC".to_owned(), "UTC".to_owned());
+        let time = Time { seconds: 0, nanoseconds: 5, offset: 0, abbreviation, location, monotonic: None };
+        let time = time.to_value();
+        assert_eq!(
+            text("%s|%d|%t", &[time.clone(), time.clone(), time.clone()]),
+            "1970-01-01 00:00:00.000000005 +0000 UTC|{5 62135596800 0}|\
+             {%!t(uint64=5) %!t(int64=62135596800) %!t(*time.Location=<nil>)}"
+        );
+        assert_eq!(text("%#v", &[time]), "time.Date(1970, time.January, 1, 0, 0, 0, 5, time.UTC)");
+        let month = make(Type::Month, [("value", Value::from(3i64))]);
+        assert_eq!(text("%v %d %q %#v", &vec![month; 4]), r#"March 3 "March" 3"#);
+    }
+
+    #[test]
+    fn what_go_bounds_stays_small() {
+        assert_eq!(text("%.1000000f", &[Value::from(0.5)]).len(), 1_000_002);
+        assert_eq!(text("%.1000000e", &[Value::from(0.5)]).len(), 1_000_006);
+        assert_eq!(text("%.1000000g", &[Value::from(0.1)]).len(), 57);
+        assert_eq!(text("%1000000.999999x", &[Value::from(1i64)]).len(), 1_000_000);
+        assert_eq!(text("%.1000000U", &[Value::from(1i64)]).len(), 1_000_002);
+    }
+
+    #[test]
+    fn a_text_beyond_the_limit_is_an_error() {
+        let scope = Scope::new();
+        scope.set_text_limit(1 << 20);
+        let format = "%900000d".repeat(100);
+        let args = vec![Value::from(1i64); 100];
+        assert_eq!(sprintf(&scope, format.as_bytes(), &args), Err(Error::TooLong(1 << 20)));
+        let wide = Value::from(vec![1i64; 10_000]);
+        assert_eq!(sprintf(&scope, b"%900000d", &[wide]), Err(Error::TooLong(1 << 20)));
+    }
+
+    #[test]
+    fn what_is_not_utf8_stays_as_it_is() {
+        let half = typed::text(vec![0xe2, 0x82]);
+        let printed = sprintf(&Scope::new(), b"\xff%s%q", &[half.clone(), half]).unwrap();
+        assert_eq!(typed::text_bytes(&printed), Some(&b"\xff\xe2\x82\"\\xe2\\x82\""[..]));
+    }
+}

@@ -95,21 +95,19 @@ impl<'s> Printer<'s> {
 
     /// Prints a typed value through its `String`, `Error` or `GoString` method. False where fmt does not call one.
     fn by_method(&mut self, value: &Value, verb: char) -> Result<bool, Error> {
-        if self.erring || !value.is_map() {
+        if self.erring || !(value.is_map() || value.is_array()) {
             return Ok(false);
         }
-        let Some(kind) = typed::Type::of(value) else {
-            if verb == 'w' {
-                self.bad_verb(verb, Some(value))?;
-            }
-            return Ok(verb == 'w');
-        };
-        if kind == typed::Type::Text {
+        let kind = typed::Type::of(value);
+        if kind == Some(typed::Type::Text) {
             return Ok(false);
         }
         if verb == 'w' {
             self.bad_verb(verb, Some(value))?;
             return Ok(true);
+        }
+        if kind.is_none() {
+            return Ok(false);
         }
         if self.layout.sharp_v {
             let Some(time) = typed::Time::from_value(value) else { return Ok(false) };
@@ -331,9 +329,26 @@ impl<'s> Printer<'s> {
                 self.write(name.as_bytes());
                 self.write(b":");
             }
-            self.element(&field, verb, depth + 1)?;
+            match field {
+                Some(field) => self.element(&field, verb, depth + 1)?,
+                None => self.nil_location(verb)?,
+            }
         }
         self.write(close);
+        Ok(())
+    }
+
+    /// Prints the pointer to the location of a time in UTC, which is nil.
+    fn nil_location(&mut self, verb: char) -> Result<(), Error> {
+        match verb {
+            'v' => self.layout.pad(&mut self.out, b"<nil>"),
+            'b' | 'o' | 'd' => return self.integer(0, false, verb, &Value::none()),
+            _ => {
+                self.mistake(verb, b"(*time.Location=");
+                self.layout.pad(&mut self.out, b"<nil>");
+                self.write(b")");
+            }
+        }
         Ok(())
     }
 
