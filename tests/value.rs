@@ -92,13 +92,13 @@ proptest! {
         let ours = print::display(&Scope::new(), &value).unwrap();
         // What is not UTF-8 is replaced in a template's output.
         prop_assume!(!ours.contains('\u{fffd}'));
-        prop_assert_eq!(shown(ours.as_bytes()), go_call(".a0", &[value.clone()]).unwrap(), "{:?}", value);
+        prop_assert_eq!(shown(ours.as_bytes()), go_call(".a0", std::slice::from_ref(&value)).unwrap(), "{:?}", value);
     }
 
     #[test]
     fn truth_is_that_of_go(value in any_value()) {
         let ours = truth::is_true(&Scope::new(), &value);
-        prop_assert_eq!((!ours).to_string(), go_call("not .a0", &[value.clone()]).unwrap(), "{:?}", value);
+        prop_assert_eq!((!ours).to_string(), go_call("not .a0", std::slice::from_ref(&value)).unwrap(), "{:?}", value);
     }
 
     #[test]

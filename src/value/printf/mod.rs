@@ -282,9 +282,9 @@ mod tests {
                 vec![Value::none(), Value::from(Vec::<Value>::new())],
                 "%!(BADWIDTH)%!w([]interface {}=[])",
             ),
-            ("%x", vec![Value::from(vec![hi.clone(), one.clone()])], "[6869 1]"),
+            ("%x", vec![Value::from(vec![hi, one.clone()])], "[6869 1]"),
             ("%s", vec![map("a", one.clone())], "map[a:%!s(int=1)]"),
-            ("%d", vec![map("a", one.clone())], "map[%!d(string=a):1]"),
+            ("%d", vec![map("a", one)], "map[%!d(string=a):1]"),
         ] {
             assert_eq!(text(format, &args), expected, "{format}");
         }
