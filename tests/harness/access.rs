@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Stdio,
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
@@ -21,8 +22,9 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 use serde_json::json;
+use tokio::{io::AsyncWriteExt as _, process::Command};
 
-use super::{Cluster, certificates::Identity, wait};
+use super::{Cluster, certificates::Identity, programs, wait};
 
 /// How somebody proves who they are.
 pub enum Proof<'a> {
@@ -52,6 +54,17 @@ pub fn kubeconfig(server: &str, authority: &str, proof: &Proof<'_>, namespace: &
         "current-context": "test",
     });
     Ok(serde_yaml::to_string(&config)?)
+}
+
+/// How a program ended and what it printed.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Whether its exit code was 0.
+    pub success: bool,
+    /// What it printed on stdout.
+    pub stdout: String,
+    /// What it printed on stderr.
+    pub stderr: String,
 }
 
 /// Somebody who may use the cluster.
@@ -88,6 +101,32 @@ impl Credentials {
     /// A kubeconfig file for kubectl, helm and pintle.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
+    }
+
+    /// Runs `kubectl` or `helm` as this user to its end, and gives what it printed.
+    pub async fn run(&self, program: &str, args: &[&str], stdin: &str) -> Result<Output> {
+        let mut child = Command::new(programs::folder()?.join(program))
+            .args(args)
+            .env("KUBECONFIG", &self.kubeconfig)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("start {program}"))?;
+        let mut pipe = child.stdin.take().context("a pipe was asked for")?;
+        let write = async {
+            // A program that does not read its input closes it.
+            let _ = pipe.write_all(stdin.as_bytes()).await;
+            drop(pipe);
+        };
+        let (output, ()) = tokio::join!(child.wait_with_output(), write);
+        let output = output?;
+        Ok(Output {
+            success: output.status.success(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
     }
 
     /// A new client. Each test needs its own, since connections belong to the runtime that opened them.

@@ -14,7 +14,7 @@ use kube::{Api, Client, api::PostParams, runtime::wait::conditions};
 use serde_json::json;
 use tokio::{
     net::TcpSocket,
-    runtime::Runtime,
+    runtime::{Handle, Runtime},
     sync::{Mutex, OnceCell},
 };
 
@@ -34,7 +34,7 @@ const KEEP: &str = "PINTLE_KEEP_CLUSTER";
 /// What kind of cluster to start.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How many nodes it has, each with room for 110 Pods; node `node-0` is the first.
+    /// How many nodes it has, each with room for 250 Pods; node `node-0` is the first.
     pub nodes: usize,
     /// More flags of the API server; they come after the harness's own.
     pub api_server_flags: Vec<String>,
@@ -103,7 +103,7 @@ impl Cluster {
             _port: socket,
             _janitor: janitor,
         };
-        let background = background()?;
+        let background = new_background()?;
         let mut cluster = Self { layout, authority, admin, own: Some(own), background: Some(background) };
         cluster.start_others().await?;
         Ok(cluster)
@@ -118,7 +118,7 @@ impl Cluster {
             authority: Authority::open(dir)?,
             admin: Credentials::open(dir, "admin", "admin"),
             own: None,
-            background: Some(background()?),
+            background: Some(new_background()?),
         })
     }
 
@@ -132,7 +132,7 @@ impl Cluster {
         let nodes = own.options.nodes;
 
         let client = self.client().await?;
-        self.spawn(storage::provision(self.provisioner()?));
+        self.background().spawn(storage::provision(self.provisioner()?));
         for number in 0..nodes {
             Api::all(client.clone()).create(&PostParams::default(), &node(number)?).await?;
         }
@@ -262,11 +262,9 @@ impl Cluster {
         })
     }
 
-    /// Runs a task that outlives the test that started it, until the cluster ends.
-    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        if let Some(background) = &self.background {
-            background.spawn(task);
-        }
+    /// Runs tasks that outlive the test that started them, until the cluster ends.
+    pub(super) fn background(&self) -> Handle {
+        self.background.as_ref().expect("it is there until the drop").handle().clone()
     }
 
     fn provisioner(&self) -> Result<Credentials> {
@@ -293,7 +291,7 @@ impl Drop for Cluster {
     }
 }
 
-fn background() -> Result<Runtime> {
+fn new_background() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .thread_name("cluster")
@@ -343,7 +341,7 @@ fn reserve_port() -> Result<(TcpSocket, u16)> {
 
 fn node(number: usize) -> Result<Node> {
     let name = format!("node-{number}");
-    let room = json!({"cpu": "64", "memory": "256Gi", "pods": "110", "ephemeral-storage": "1Ti"});
+    let room = json!({"cpu": "64", "memory": "256Gi", "pods": "250", "ephemeral-storage": "1Ti"});
     Ok(serde_json::from_value(json!({
         "apiVersion": "v1",
         "kind": "Node",

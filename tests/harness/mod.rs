@@ -22,7 +22,7 @@ mod programs;
 mod storage;
 pub mod wait;
 
-pub use access::{Credentials, Grant, rule};
+pub use access::{Credentials, Grant, Output, rule};
 pub use cluster::{ATTACH, Cluster, Options};
 pub use namespace::Namespace;
 pub use observe::{AuditMark, Metrics, Request};

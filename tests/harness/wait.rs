@@ -5,15 +5,18 @@ use std::{fmt::Debug, future::Future, time::Duration};
 use anyhow::{Result, bail};
 use kube::{
     Api, Resource,
-    runtime::wait::{Condition, await_condition, conditions},
+    runtime::wait::{Condition, await_condition},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
 /// How long tests wait for what takes a second on an idle machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Watches an object until `condition` holds, and returns it. When that takes longer than [`PATIENCE`] the error shows
-/// the object as it is.
+/// The pause between two attempts at what cannot be watched.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// Watches an object until `condition` holds, and returns it. The API server may go and come meanwhile. When it takes
+/// longer than [`PATIENCE`] the error shows the object as it is.
 pub async fn object<K>(
     api: &Api<K>,
     name: &str,
@@ -21,27 +24,37 @@ pub async fn object<K>(
     condition: impl Condition<K>,
 ) -> Result<Option<K>>
 where
-    K: Resource<DynamicType: Default> + Clone + Debug + Serialize + DeserializeOwned + Send + 'static,
+    K: Resource + Clone + Debug + Serialize + DeserializeOwned + Send + 'static,
 {
-    match tokio::time::timeout(PATIENCE, await_condition(api.clone(), name, condition)).await {
-        Ok(object) => Ok(object?),
-        Err(_) => {
-            let kind = K::kind(&K::DynamicType::default()).into_owned();
-            let shown = match api.get_opt(name).await? {
-                Some(object) => serde_yaml::to_string(&object)?,
-                None => "(there is none)".to_owned(),
-            };
-            bail!("waited {PATIENCE:?} in vain until {what}; {kind} {name} is:\n{shown}");
+    let mut last = None;
+    let matches = |object: Option<&K>| condition.matches_object(object);
+    let watching = async {
+        loop {
+            match await_condition(api.clone(), name, matches).await {
+                Ok(object) => return object,
+                Err(error) => last = Some(error),
+            }
+            tokio::time::sleep(RETRY).await;
         }
+    };
+    if let Ok(object) = tokio::time::timeout(PATIENCE, watching).await {
+        return Ok(object);
     }
+    let shown = match (last, api.get_opt(name).await?) {
+        (Some(error), _) => format!("the last error is: {error}"),
+        (None, Some(object)) => format!("it is:\n{}", serde_yaml::to_string(&object)?),
+        (None, None) => "there is none".to_owned(),
+    };
+    bail!("waited {PATIENCE:?} in vain for {}/{name} until {what}; {shown}", api.resource_url())
 }
 
 /// Watches until no object has that name, or another has it than the one of `uid`.
 pub async fn gone<K>(api: &Api<K>, name: &str, uid: &str) -> Result<()>
 where
-    K: Resource<DynamicType: Default> + Clone + Debug + Serialize + DeserializeOwned + Send + 'static,
+    K: Resource + Clone + Debug + Serialize + DeserializeOwned + Send + 'static,
 {
-    object(api, name, "it is deleted", conditions::is_deleted(uid)).await.map(drop)
+    let gone = |object: Option<&K>| object.is_none_or(|object| object.meta().uid.as_deref() != Some(uid));
+    self::object(api, name, "it is deleted", gone).await.map(drop)
 }
 
 /// Asks `attempt` until it has an answer, for what cannot be watched. An error of an attempt is kept for the message.
@@ -57,7 +70,7 @@ where
                 Ok(None) => last = None,
                 Err(error) => last = Some(error),
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(RETRY).await;
         }
     };
     match tokio::time::timeout(limit, asking).await {
