@@ -3,6 +3,7 @@
 # `cluster`, `test`, `bench` and `demo` need Rust, Go and a C compiler; nothing else, and no container engine.
 
 CARGO ?= cargo
+CARGO_DENY_VERSION := 0.20.2
 
 .PHONY: help
 help: ## List the commands
@@ -25,4 +26,13 @@ test: cluster ## Run all tests, on a real control plane
 lint: ## Check format, clippy's lints, licences, banned crates and sources
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing; \`make tools\` installs it" >&2; exit 1; }
 	$(CARGO) deny --locked check bans licenses sources
+
+.PHONY: advisories
+advisories: ## Check known vulnerabilities; needs a network that reaches the advisory database
+	$(CARGO) deny --locked check advisories
+
+.PHONY: tools
+tools: ## Install what `make lint` needs beside Rust
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny@$(CARGO_DENY_VERSION)

@@ -6,7 +6,7 @@ mod harness;
 
 use anyhow::Result;
 use clap::Parser;
-use harness::{ATTACH, Cluster, Options};
+use harness::{ATTACH, Cluster, Options, program};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Start a control plane with simulated nodes and keep it until Ctrl-C.
@@ -33,11 +33,7 @@ async fn main() -> Result<()> {
     println!("The cluster is ready. Logs are in {}. In another terminal:", cluster.dir().display());
     println!();
     println!("  export KUBECONFIG={}", cluster.admin().kubeconfig().display());
-    println!(
-        "  alias kubectl={} helm={}",
-        cluster.program("kubectl").display(),
-        cluster.program("helm").display()
-    );
+    println!("  alias kubectl={} helm={}", program("kubectl")?.display(), program("helm")?.display());
     println!(
         "  {ATTACH}={} cargo test --test integration    # tests on this cluster",
         cluster.dir().display()

@@ -105,7 +105,7 @@ impl Credentials {
 
     /// Runs `kubectl` or `helm` as this user to its end, and gives what it printed.
     pub async fn run(&self, program: &str, args: &[&str], stdin: &str) -> Result<Output> {
-        let mut child = Command::new(programs::folder()?.join(program))
+        let mut child = Command::new(programs::program(program)?)
             .args(args)
             .env("KUBECONFIG", &self.kubeconfig)
             .stdin(Stdio::piped())

@@ -162,11 +162,6 @@ impl Cluster {
         &self.layout.dir
     }
 
-    /// One of the programs that came with the cluster: `kubectl`, `helm`.
-    pub fn program(&self, name: &str) -> PathBuf {
-        self.layout.programs.join(name)
-    }
-
     /// The API server's address.
     pub fn server(&self) -> String {
         self.layout.server()

@@ -27,3 +27,4 @@ pub use cluster::{ATTACH, Cluster, Options};
 pub use namespace::Namespace;
 pub use observe::{AuditMark, Metrics, Request};
 pub use process::Process;
+pub use programs::program;

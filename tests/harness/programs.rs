@@ -22,6 +22,11 @@ pub fn folder() -> Result<PathBuf> {
     Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim_end()))
 }
 
+/// One of those programs: `helm`, `kubectl`, `kube-apiserver`…
+pub fn program(name: &str) -> Result<PathBuf> {
+    Ok(folder()?.join(name))
+}
+
 /// Where the cluster's programs and files are, and the port it serves on.
 #[derive(Debug, Clone)]
 pub struct Layout {

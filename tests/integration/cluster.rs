@@ -169,6 +169,46 @@ async fn the_api_server_can_be_stopped_and_killed() {
     assert!(!dir.exists());
 }
 
+#[tokio::test]
+async fn kubectl_and_helm_talk_to_the_cluster() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("cluster-tools").await.unwrap();
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "given"}}).to_string();
+    let output =
+        cluster.admin().run("kubectl", &["apply", "-n", space.name(), "-f", "-"], &map).await.unwrap();
+    assert_eq!(
+        (output.stdout.as_str(), output.success),
+        ("configmap/given created\n", true),
+        "{}",
+        output.stderr
+    );
+
+    let output = cluster.admin().run("kubectl", &["version", "-o", "json"], "").await.unwrap();
+    let versions: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    for side in ["clientVersion", "serverVersion"] {
+        assert_eq!(versions[side]["gitVersion"], "v1.36.3");
+        assert_eq!(versions[side]["minor"], "36");
+    }
+    let output = cluster.admin().run("helm", &["version", "--template={{.Version}}"], "").await.unwrap();
+    assert_eq!(output.stdout, "v4.3.1");
+
+    let output =
+        cluster.user("nobody", &[]).await.unwrap().run("kubectl", &["get", "pods"], "").await.unwrap();
+    assert!(!output.success && output.stderr.contains("(Forbidden)"), "{output:?}");
+}
+
+#[test]
+fn metrics_are_read_with_their_labels() {
+    let metrics = Metrics::parse(
+        "# HELP a b\na{x=\"1\",y=\"q\\\"\\n\"} 2\na{x=\"1\",y=\"\"} 3e+00\na{x=\"2\"} 4\nb 5\n",
+    )
+    .unwrap();
+    assert_eq!(metrics.sum("a", &[("x", "1")]), 5.0);
+    assert_eq!(metrics.sum("a", &[("y", "q\"\n")]), 2.0);
+    assert_eq!(metrics.sum("b", &[]), 5.0);
+    assert!(Metrics::parse("a{x=\"1} 2").is_err());
+}
+
 /// Not a test: what the next one starts and kills.
 #[tokio::test]
 #[ignore = "the helper of a_killed_program_leaves_no_process"]
