@@ -1,0 +1,198 @@
+//! What documents are read into: Tera's values, and JSON.
+
+use std::sync::Arc;
+
+use tera::Value;
+
+use super::{
+    Checked, Integers,
+    decode::{Key, Sink},
+    govalue::key_of_float,
+};
+
+/// The key of a JSON object, or none if there cannot be one.
+fn key_text(key: Key<'_>) -> Option<Arc<str>> {
+    Some(match key {
+        Key::Str(text) => Arc::from(&*text),
+        Key::Int(value) => Arc::from(itoa::Buffer::new().format(value)),
+        Key::Bool(value) => Arc::from(if value { "true" } else { "false" }),
+        Key::Float(value) => Arc::from(key_of_float(value)),
+        Key::Null | Key::Uint(_) => return None,
+    })
+}
+
+/// A float64 that JSON writes without a point or exponent, if it fits in an int64.
+fn whole(value: f64) -> Option<i64> {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    #[expect(clippy::cast_possible_truncation, reason = "in the range of i64")]
+    let int = (value.fract() == 0.0 && (-LIMIT..LIMIT).contains(&value)).then_some(value as i64);
+    int
+}
+
+/// How the numbers of a document become Tera's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Float,
+    Int64,
+    /// As they are: `I64`, `U64` or `F64`.
+    Typed,
+}
+
+/// Builds Tera's values.
+pub(super) struct Tera {
+    numbers: Numbers,
+    odd: bool,
+}
+
+impl Tera {
+    pub(super) fn new(integers: Integers) -> Self {
+        let numbers = match integers {
+            Integers::Float => Numbers::Float,
+            Integers::Int64 => Numbers::Int64,
+        };
+        Self { numbers, odd: false }
+    }
+
+    /// One that keeps the types of numbers.
+    pub(super) fn typed() -> Self {
+        Self { numbers: Numbers::Typed, odd: false }
+    }
+}
+
+impl Checked for Tera {
+    fn is_odd(&self) -> bool {
+        self.odd
+    }
+}
+
+impl Sink for Tera {
+    type Value = Value;
+    type Map = tera::Map;
+
+    fn null(&mut self) -> Value {
+        Value::none()
+    }
+
+    fn bool(&mut self, value: bool) -> Value {
+        Value::from(value)
+    }
+
+    fn int(&mut self, value: i64) -> Value {
+        match self.numbers {
+            #[expect(clippy::cast_precision_loss, reason = "the float64 that encoding/json reads")]
+            Numbers::Float => Value::from(value as f64),
+            Numbers::Int64 => Value::from(i128::from(value)),
+            Numbers::Typed => Value::from(value),
+        }
+    }
+
+    fn uint(&mut self, value: u64) -> Value {
+        match self.numbers {
+            Numbers::Typed => Value::from(value),
+            #[expect(clippy::cast_precision_loss, reason = "the float64 that encoding/json reads")]
+            Numbers::Float | Numbers::Int64 => Value::from(value as f64),
+        }
+    }
+
+    fn float(&mut self, value: f64) -> Value {
+        self.odd |= !value.is_finite();
+        match (self.numbers, whole(value)) {
+            (Numbers::Int64, Some(int)) => Value::from(i128::from(int)),
+            _ => Value::from(value),
+        }
+    }
+
+    fn text(&mut self, value: &str) -> Value {
+        Value::from(value)
+    }
+
+    fn list(&mut self, items: Vec<Value>) -> Value {
+        Value::from(items)
+    }
+
+    fn map(&mut self, entries: usize) -> tera::Map {
+        tera::Map::with_capacity(entries)
+    }
+
+    fn insert(&mut self, map: &mut tera::Map, key: Key<'_>, value: Value) {
+        match key_text(key) {
+            Some(key) => {
+                map.insert(tera::value::Key::String(key), value);
+            }
+            None => self.odd = true,
+        }
+    }
+
+    fn finish(&mut self, map: tera::Map) -> Value {
+        Value::from(map)
+    }
+}
+
+/// Builds JSON.
+#[derive(Default)]
+pub(super) struct Json {
+    odd: bool,
+}
+
+impl Checked for Json {
+    fn is_odd(&self) -> bool {
+        self.odd
+    }
+}
+
+impl Sink for Json {
+    type Value = serde_json::Value;
+    type Map = serde_json::Map<String, serde_json::Value>;
+
+    fn null(&mut self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+
+    fn bool(&mut self, value: bool) -> serde_json::Value {
+        value.into()
+    }
+
+    fn int(&mut self, value: i64) -> serde_json::Value {
+        value.into()
+    }
+
+    fn uint(&mut self, value: u64) -> serde_json::Value {
+        value.into()
+    }
+
+    fn float(&mut self, value: f64) -> serde_json::Value {
+        self.odd |= !value.is_finite();
+        const LIMIT: f64 = 18_446_744_073_709_551_616.0;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the range of u64")]
+        match whole(value) {
+            Some(int) => int.into(),
+            None if value.fract() == 0.0 && (0.0..LIMIT).contains(&value) => (value as u64).into(),
+            None => value.into(),
+        }
+    }
+
+    fn text(&mut self, value: &str) -> serde_json::Value {
+        value.into()
+    }
+
+    fn list(&mut self, items: Vec<serde_json::Value>) -> serde_json::Value {
+        items.into()
+    }
+
+    fn map(&mut self, _entries: usize) -> Self::Map {
+        serde_json::Map::new()
+    }
+
+    fn insert(&mut self, map: &mut Self::Map, key: Key<'_>, value: serde_json::Value) {
+        match key_text(key) {
+            Some(key) => {
+                map.insert((*key).to_owned(), value);
+            }
+            None => self.odd = true,
+        }
+    }
+
+    fn finish(&mut self, map: Self::Map) -> serde_json::Value {
+        map.into()
+    }
+}
