@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use generate::{any_value, format_and_args, tagged};
 use judge::Judge;
-use pintle::value::{Scope, compare, print, printf, truth, typed};
-use proptest::prelude::*;
+use pintle::value::{Scope, compare, json, print, printf, truth, typed};
+use proptest::{prelude::*, sample::select};
 use serde_json::json;
 use tera::Value;
 
@@ -93,6 +93,24 @@ proptest! {
         // What is not UTF-8 is replaced in a template's output.
         prop_assume!(!ours.contains('\u{fffd}'));
         prop_assert_eq!(shown(ours.as_bytes()), go_call(".a0", std::slice::from_ref(&value)).unwrap(), "{:?}", value);
+    }
+
+    #[test]
+    fn json_is_that_of_go(value in any_value(), html in any::<bool>(), indent in select(vec!["", "  ", "\t"])) {
+        let request = json!({"op": "json.marshal", "value": tagged(&value), "html": html, "indent": indent});
+        let go = ask(&request).map(|out| shown(&out));
+        let style = json::Style { html, indent: Some(indent).filter(|indent| !indent.is_empty()) };
+        let scope = Scope::new();
+        let ours = json::to_string(&scope, &value, style).map(|out| shown(out.as_bytes()));
+        prop_assert_eq!(ours.map_err(|error| error.to_string()), go, "{:?}", value);
+        if let Ok(plain) = json::to_plain(&scope, &value) {
+            // Structs become maps, whose keys are sorted.
+            let of = |value: &Value| {
+                let text = json::to_string(&scope, value, style).unwrap();
+                serde_json::from_str::<serde_json::Value>(&text).unwrap()
+            };
+            prop_assert_eq!(of(&plain), of(&value), "{:?}", value);
+        }
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub enum Error {
     /// A number that JSON does not have; encoding/json's words.
     #[error("json: unsupported value: {0}")]
     UnsupportedNumber(String),
+    /// A method that encodes failed: the method, the type, and why; encoding/json's words.
+    #[error("json: error calling {0} for type {1}: {2}")]
+    Marshaler(String, String, String),
     /// A change of something that is not a map: what was wanted, and what came.
     #[error("wrong type for value; expected {0}; got {1}")]
     WrongType(String, String),

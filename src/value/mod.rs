@@ -19,6 +19,7 @@
 
 pub mod compare;
 mod error;
+pub mod json;
 pub mod kind;
 mod overlay;
 pub mod print;

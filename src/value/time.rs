@@ -4,7 +4,10 @@ use std::fmt::{self, Write as _};
 
 use tera::Value;
 
-use super::typed::{Type, field, make};
+use super::{
+    Error,
+    typed::{Type, field, make},
+};
 
 /// A moment with its zone, as Go's `time.Time`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +84,39 @@ impl Time {
         )
     }
 
+    /// Go's `Time.MarshalJSON`, without the quotes: RFC 3339 with nanoseconds.
+    ///
+    /// # Errors
+    /// Years that have not four digits, and offsets of a day and more, in the words of encoding/json.
+    pub fn to_json(&self) -> Result<String, Error> {
+        let wrong = |what: &str| {
+            let text = format!("Time.MarshalJSON: {what}");
+            Error::Marshaler("MarshalJSON".to_owned(), "time.Time".to_owned(), text)
+        };
+        let (year, month, day, second) = self.civil();
+        if !(0..=9999).contains(&year) {
+            return Err(wrong("year outside of range [0,9999]"));
+        }
+        let minutes = self.offset / 60;
+        let zone = match (self.offset, minutes.abs()) {
+            (0, _) => "Z".to_owned(),
+            (_, 1440..) => return Err(wrong("timezone hour outside of range [0,23]")),
+            (_, size) => format!("{}{:02}:{:02}", if minutes < 0 { '-' } else { '+' }, size / 60, size % 60),
+        };
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let fraction = self.fraction();
+        Ok(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}{zone}"))
+    }
+
+    /// The nanoseconds as `.123`, without trailing zeros; nothing where there are none.
+    fn fraction(&self) -> String {
+        if self.nanoseconds == 0 {
+            return String::new();
+        }
+        let digits = format!("{:09}", self.nanoseconds);
+        format!(".{}", digits.trim_end_matches('0'))
+    }
+
     /// The numbers in Go's struct, which mistaken verbs show: nanoseconds, and seconds since the year 1.
     pub(super) fn readings(&self) -> (u64, i64) {
         (u64::from(self.nanoseconds), self.seconds.wrapping_add(62_135_596_800))
@@ -103,10 +139,7 @@ impl fmt::Display for Time {
         }
         write!(out, "{:04}-{month:02}-{day:02} ", year.unsigned_abs())?;
         write!(out, "{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)?;
-        if self.nanoseconds != 0 {
-            let fraction = format!("{:09}", self.nanoseconds);
-            write!(out, ".{}", fraction.trim_end_matches('0'))?;
-        }
+        out.write_str(&self.fraction())?;
         let minutes = self.offset / 60;
         let sign = if minutes < 0 { '-' } else { '+' };
         write!(out, " {sign}{:02}{:02} ", minutes.abs() / 60, minutes.abs() % 60)?;
@@ -233,6 +266,20 @@ mod tests {
         time.nanoseconds = 0;
         time.abbreviation = "UTC".to_owned();
         assert_eq!(time.to_string(), "0001-01-01 00:00:00 +0000 UTC");
+    }
+
+    #[test]
+    fn times_are_written_to_json_as_in_go() {
+        let time = |seconds, nanoseconds, offset| {
+            let (abbreviation, location) = (String::new(), String::new());
+            Time { seconds, nanoseconds, offset, abbreviation, location, monotonic: None }.to_json()
+        };
+        assert_eq!(time(0, 0, 0).unwrap(), "1970-01-01T00:00:00Z");
+        assert_eq!(time(0, 120, -5400).unwrap(), "1969-12-31T22:30:00.00000012-01:30");
+        assert_eq!(
+            time(300_000_000_000, 0, 0).unwrap_err().to_string(),
+            "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: year outside of range [0,9999]"
+        );
     }
 
     #[test]

@@ -299,6 +299,16 @@ pub fn text_lossy(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
+/// A Go string as JSON has it: each byte that is not UTF-8 becomes a character of its own, U+FFFD.
+pub(super) fn text_lossy_bytes(value: &Value) -> String {
+    let mut out = String::new();
+    for chunk in text_bytes(value).unwrap_or_default().utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    out
+}
+
 /// The elements of a list: of an array, or of a typed list such as [`Type::VersionSet`].
 #[must_use]
 pub fn items(value: &Value) -> Option<&[Value]> {
