@@ -68,6 +68,15 @@ pub(crate) fn parse_int(text: &str, base: u32) -> Option<i64> {
     i64::try_from(signed).ok()
 }
 
+/// `strconv.ParseInt` in decimal, whose answer beside an error is the nearest number, or zero for what is none.
+pub(crate) fn parse_int_clamped(text: &str) -> i64 {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return 0;
+    }
+    parse_int(text, 10).unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
+}
+
 fn parse_uint(digits: &str, base: u32) -> Option<u64> {
     if base != 0 {
         let plain = !digits.starts_with('+') && !digits.is_empty();

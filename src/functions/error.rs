@@ -11,6 +11,9 @@ pub enum Error {
     /// A refusal that the chart's author wrote: `fail`, or `required` with nothing given. Helm shows the text alone.
     #[error("{0}")]
     Refused(String),
+    /// A limit of our own that Go does not have, so that no function may swallow it.
+    #[error("{0}")]
+    Limit(String),
 }
 
 impl Error {
@@ -22,6 +25,9 @@ impl Error {
 
 impl From<value::Error> for Error {
     fn from(error: value::Error) -> Self {
-        Self::Call(error.to_string())
+        match error {
+            value::Error::TooDeep(_) | value::Error::TooLong(_) => Self::Limit(error.to_string()),
+            _ => Self::Call(error.to_string()),
+        }
     }
 }

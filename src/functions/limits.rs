@@ -11,7 +11,7 @@ pub(crate) const MAX_ITEMS: usize = 1 << 22;
 /// Refuses a text of this many bytes if it is too long.
 pub(crate) fn check_text(size: usize) -> Result<(), Error> {
     if size > MAX_TEXT {
-        return Err(Error::new(format!("the result would be longer than {MAX_TEXT} bytes")));
+        return Err(Error::Limit(format!("the result would be longer than {MAX_TEXT} bytes")));
     }
     Ok(())
 }
@@ -19,7 +19,7 @@ pub(crate) fn check_text(size: usize) -> Result<(), Error> {
 /// Refuses a list of this many items if it is too long.
 pub(crate) fn check_items(count: usize) -> Result<(), Error> {
     if count > MAX_ITEMS {
-        return Err(Error::new(format!("the result would have more than {MAX_ITEMS} items")));
+        return Err(Error::Limit(format!("the result would have more than {MAX_ITEMS} items")));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use tera::Value;
 
 use super::{
     Call, Error, Family, Function, Native, Outcome, Param,
-    cast::{float_to_int, parse_int, to_float64, to_int64},
+    cast::{float_to_int, parse_int, parse_int_clamped, to_float64, to_int64},
     decimal::Decimal,
     limits,
 };
@@ -77,17 +77,7 @@ fn wide(n: i64) -> Outcome {
 }
 
 fn atoi(call: &Call<'_>) -> Outcome {
-    Ok(Value::from(parse_int(&call.text(0), 10).unwrap_or_else(|| out_of_range(&call.text(0)))))
-}
-
-/// `strconv.Atoi` answers the nearest number along with its error, which sprig drops.
-fn out_of_range(text: &str) -> i64 {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    match (digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()), text.starts_with('-')) {
-        (true, _) => 0,
-        (_, true) => i64::MIN,
-        (_, false) => i64::MAX,
-    }
+    Ok(Value::from(parse_int_clamped(&call.text(0))))
 }
 
 fn int(call: &Call<'_>) -> Outcome {

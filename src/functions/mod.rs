@@ -9,17 +9,24 @@
 mod call;
 mod cast;
 mod comparison;
+mod data;
+mod dates;
 mod decimal;
 mod dicts;
+mod encoding;
 mod error;
 mod flow;
+mod json;
 mod limits;
 mod lists;
 mod math;
 mod merge;
 mod param;
+mod paths;
 mod printing;
+mod reflection;
 mod registry;
+pub mod semver;
 mod strings;
 mod text;
 mod unicode;
@@ -50,7 +57,7 @@ pub struct Function {
     pub variadic: Option<Param>,
     /// The code.
     pub native: Native,
-    /// Whether two calls with the same arguments may differ.
+    /// Whether two calls with the same arguments may differ; ask [`Function::generated`] for a call.
     pub generated: Generated,
     /// One line for the table of functions.
     pub summary: &'static str,
@@ -81,7 +88,7 @@ impl Function {
     }
 
     /// The same function, whose answers follow the clock and so are kept for one revision.
-    pub const fn per_revision(mut self) -> Self {
+    pub(crate) const fn per_revision(mut self) -> Self {
         self.generated = Generated::PerRevision;
         self
     }
@@ -90,6 +97,22 @@ impl Function {
     #[must_use]
     pub fn param(&self, at: usize) -> Option<Param> {
         self.params.get(at).copied().or(self.variadic)
+    }
+
+    /// The same function, whose answer follows the clock unless the argument at this place is a date.
+    pub(crate) const fn unless_dated(mut self, at: usize) -> Self {
+        self.generated = Generated::UnlessDated(at);
+        self
+    }
+
+    /// How long an answer to these arguments is kept.
+    #[must_use]
+    pub fn generated(&self, args: &[Value]) -> Generated {
+        match self.generated {
+            Generated::UnlessDated(at) if args.get(at).is_some_and(dates::is_dated) => Generated::No,
+            Generated::UnlessDated(_) => Generated::PerRevision,
+            kept => kept,
+        }
     }
 
     /// Checks the number of arguments as Go's text/template does.
@@ -118,6 +141,8 @@ pub enum Generated {
     Stable,
     /// The clock: kept for one revision.
     PerRevision,
+    /// The clock, unless the argument at this place is a date. [`Function::generated`] tells which.
+    UnlessDated(usize),
 }
 
 /// The chapters of the function table.

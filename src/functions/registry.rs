@@ -2,16 +2,25 @@
 
 use std::sync::LazyLock;
 
-use super::{Function, comparison, dicts, flow, lists, math, printing, strings};
+use super::{
+    Function, comparison, data, dates, dicts, encoding, flow, lists, math, paths, printing, reflection,
+    semver, strings,
+};
 
 static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
     let mut all: Vec<Function> = [
         comparison::FUNCTIONS,
+        data::FUNCTIONS,
+        dates::FUNCTIONS,
         dicts::FUNCTIONS,
+        encoding::FUNCTIONS,
         flow::FUNCTIONS,
         lists::FUNCTIONS,
         math::FUNCTIONS,
+        paths::FUNCTIONS,
         printing::FUNCTIONS,
+        reflection::FUNCTIONS,
+        semver::FUNCTIONS,
         strings::FUNCTIONS,
     ]
     .concat();
