@@ -1,6 +1,6 @@
 # The commands of this repository; `make` alone lists them.
 #
-# `cluster`, `test`, `bench` and `demo` need Rust, Go and a C compiler; nothing else, and no container engine.
+# They need Rust, Go, a C compiler, bash and util-linux; no container engine.
 
 CARGO ?= cargo
 CARGO_DENY_VERSION := 0.20.2
@@ -15,8 +15,7 @@ cluster: ## Build the programs of the test cluster (once; some minutes)
 
 .PHONY: cluster-up
 cluster-up: cluster ## Start a control plane for work by hand, until Ctrl-C
-	@$(CARGO) build --quiet --locked --example cluster
-	@target/debug/examples/cluster
+	@$(CARGO) run --quiet --locked --example cluster
 
 .PHONY: test
 test: cluster ## Run all tests, on a real control plane
