@@ -7,7 +7,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read as _},
+    io,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
@@ -237,13 +237,4 @@ pub fn working_in(dir: &Path) -> Vec<u32> {
         .filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == dir))
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .collect()
-}
-
-/// The arguments of a process, empty when there is none of that number or it is a zombie.
-pub fn command_line(pid: u32) -> String {
-    let mut text = String::new();
-    if let Ok(mut file) = File::open(format!("/proc/{pid}/cmdline")) {
-        let _ = file.read_to_string(&mut text);
-    }
-    text.replace('\0', " ")
 }

@@ -1,6 +1,6 @@
 //! The test cluster itself.
 
-use std::{env, fs, path::PathBuf, time::Duration};
+use std::{env, fs, path::PathBuf};
 
 use k8s_openapi::api::{
     apps::v1::{Deployment, StatefulSet},
@@ -10,12 +10,14 @@ use kube::{
     Api,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::harness::{ATTACH, Cluster, Grant, Metrics, Options, Process, process, rule, wait};
 
-/// Set in the program that is started to be killed.
+/// Set in a [`helper`]: the file to which it tells its folder, and how it is to end.
 const HELPER: &str = "PINTLE_TEST_HELPER";
+const ENDING: &str = "PINTLE_TEST_ENDING";
 
 fn template() -> serde_json::Value {
     json!({
@@ -209,44 +211,82 @@ fn metrics_are_read_with_their_labels() {
     assert!(Metrics::parse("a{x=\"1} 2").is_err());
 }
 
-/// Not a test: what the next one starts and kills.
+/// Not a test: a program that starts children as the harness does and then is killed, or panics.
 #[tokio::test]
-#[ignore = "the helper of a_killed_program_leaves_no_process"]
-async fn hold_a_cluster() {
-    if env::var_os(HELPER).is_none() {
-        return;
+#[ignore = "a helper that other tests start"]
+async fn helper() {
+    let Ok(told) = env::var(HELPER) else { return };
+    match env::var(ENDING).unwrap().as_str() {
+        "with a cluster" => {
+            let cluster = Cluster::shared().await.unwrap();
+            fs::write(told, cluster.dir().display().to_string()).unwrap();
+            std::future::pending::<()>().await;
+        }
+        ending => {
+            let dir = tempfile::tempdir().unwrap().keep();
+            let janitor = process::Janitor::start(&dir, false).unwrap();
+            let child = Process::start(&process::Spec {
+                program: "sleep".into(),
+                args: vec!["600".into()],
+                env: Vec::new(),
+                dir: dir.clone(),
+                log: dir.join("log"),
+            });
+            // A static is not dropped at the end, and the shared cluster is one.
+            std::mem::forget((janitor, child.unwrap()));
+            fs::write(told, dir.display().to_string()).unwrap();
+            match ending {
+                "by a panic" => panic!("as asked"),
+                _ => std::future::pending::<()>().await,
+            }
+        }
     }
-    let cluster = Cluster::shared().await.unwrap();
-    fs::write(env::var_os(HELPER).unwrap(), cluster.dir().display().to_string()).unwrap();
-    std::future::pending::<()>().await;
 }
 
-#[tokio::test]
-async fn a_killed_program_leaves_no_process() {
+/// Starts [`helper`], waits until it has children, ends it with a signal or lets it end, and sees that nothing is left.
+async fn end_a_helper(ending: &str, signal: Option<Signal>) {
     let scratch = tempfile::tempdir().unwrap();
     let told = scratch.path().join("dir");
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let helper = Process::start(&process::Spec {
         program: env::current_exe().unwrap(),
-        args: ["--exact", "cluster::hold_a_cluster", "--ignored", "--nocapture"].map(str::to_owned).to_vec(),
-        env: vec![(HELPER.to_owned(), told.display().to_string()), (ATTACH.to_owned(), String::new())],
+        args: ["--exact", "cluster::helper", "--ignored"].map(str::to_owned).to_vec(),
+        env: vec![set(HELPER, told.to_str().unwrap()), set(ENDING, ending), set(ATTACH, "")],
         dir: scratch.path().to_owned(),
         log: scratch.path().join("log"),
     })
     .unwrap();
-    let dir = wait::until("the helper has a cluster", wait::PATIENCE, || async {
-        helper.check()?;
-        Ok(fs::read_to_string(&told).ok().filter(|dir| !dir.is_empty()).map(PathBuf::from))
+    let dir = wait::until("the helper has children", wait::PATIENCE, || async {
+        let dir = fs::read_to_string(&told).ok().filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        if dir.is_none() {
+            helper.check()?;
+        }
+        Ok(dir)
     })
     .await
     .unwrap();
-    let processes = process::working_in(&dir);
-    assert!(processes.len() >= 5, "{processes:?}");
+    if let Some(signal) = signal {
+        let count = process::working_in(&dir).len();
+        assert!(count >= if ending == "with a cluster" { 5 } else { 1 }, "{count}");
+        helper.signal(signal).unwrap();
+    }
+    assert!(!helper.wait().await.unwrap().success());
+    wait::until("the helper's children and files are gone", wait::PATIENCE, || async {
+        Ok((process::working_in(&dir).is_empty() && !dir.exists()).then_some(()))
+    })
+    .await
+    .unwrap();
+}
 
-    helper.kill().await.unwrap();
-    wait::until("the cluster's processes and files are gone", Duration::from_secs(10), || async {
-        let left: Vec<_> = processes.iter().filter(|&&pid| !process::command_line(pid).is_empty()).collect();
-        Ok((left.is_empty() && process::working_in(&dir).is_empty() && !dir.exists()).then_some(()))
-    })
-    .await
-    .unwrap();
+#[tokio::test]
+async fn a_killed_program_leaves_no_cluster() {
+    end_a_helper("with a cluster", Some(Signal::KILL)).await;
+}
+
+#[tokio::test]
+async fn no_end_leaves_a_process() {
+    end_a_helper("by SIGKILL", Some(Signal::KILL)).await;
+    end_a_helper("by SIGTERM", Some(Signal::TERM)).await;
+    end_a_helper("by Ctrl-C", Some(Signal::INT)).await;
+    end_a_helper("by a panic", None).await;
 }
