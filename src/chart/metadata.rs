@@ -8,6 +8,7 @@ use tera::{Map, Value};
 use super::error::Error;
 use super::semver::Version;
 use super::text::{quote, sanitize};
+use crate::value::typed::{self, Type};
 
 /// The fields of Chart.yaml. A field that is not there is empty.
 #[derive(Clone, Debug, Default)]
@@ -252,10 +253,7 @@ impl Metadata {
             ("Tags", text(&self.tags)),
             ("AppVersion", text(&self.app_version)),
             ("Deprecated", Value::from(self.deprecated)),
-            (
-                "Annotations",
-                Value::from(annotations.map(|(k, v)| (k.clone().into(), text(v))).collect::<Map>()),
-            ),
+            ("Annotations", typed::make(Type::StringMap, annotations.map(|(k, v)| (k.clone(), text(v))))),
             ("KubeVersion", text(&self.kube_version)),
             (
                 "Dependencies",

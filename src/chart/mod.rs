@@ -27,7 +27,6 @@ pub use error::Error;
 pub use files::load_files;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata};
 pub use pattern::{BadPattern, matches};
-pub use text::quote;
 pub use values::{load_values, merge_maps};
 
 /// What a chart may cost to load. One past a limit is an error, never a truncated chart.

@@ -10,13 +10,15 @@ use std::collections::{BTreeMap, HashSet};
 use tera::value::Key;
 use tera::{Map, Value};
 
-/// The number of a map.
+/// The number of a map or a list.
 pub(super) type Id = usize;
 
-/// A value in an arena: a map, or anything else.
+/// A value in an arena: a map, a list that may hold maps, or anything else.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Map(Id),
+    /// Nothing here changes a list, but it matters later whether its maps are those of another one.
+    List(Id),
     Leaf(Value),
 }
 
@@ -32,7 +34,7 @@ impl Node {
     pub(super) fn table(&self) -> Option<Id> {
         match self {
             Self::Map(id) => Some(*id),
-            Self::Leaf(_) => None,
+            Self::List(_) | Self::Leaf(_) => None,
         }
     }
 }
@@ -55,22 +57,25 @@ impl Arena {
 
     /// A deep copy of a map; what is no map counts as an empty one.
     pub(super) fn copy(&mut self, map: &Value) -> Id {
-        if !map.is_map() {
-            return self.empty();
-        }
-        self.0.push(Slot::Closed(map.clone()));
+        if map.is_map() { self.close(map) } else { self.empty() }
+    }
+
+    fn close(&mut self, value: &Value) -> Id {
+        self.0.push(Slot::Closed(value.clone()));
         self.0.len() - 1
     }
 
-    /// A deep copy of a map of the arena.
+    /// A deep copy of a map or list of the arena.
     pub(super) fn deep_copy(&mut self, id: Id) -> Id {
         let slot = match &self.0[id] {
             Slot::Closed(value) => Slot::Closed(value.clone()),
             Slot::Open(map) => {
                 let mut map = map.clone();
                 for node in map.values_mut() {
-                    if let Some(inner) = node.table() {
-                        *node = Node::Map(self.deep_copy(inner));
+                    match *node {
+                        Node::Map(inner) => *node = Node::Map(self.deep_copy(inner)),
+                        Node::List(inner) => *node = Node::List(self.deep_copy(inner)),
+                        Node::Leaf(_) => {}
                     }
                 }
                 Slot::Open(map)
@@ -92,9 +97,11 @@ impl Arena {
             let value = std::mem::replace(value, Value::none());
             let mut map = BTreeMap::new();
             for (key, inner) in value.as_map().into_iter().flatten() {
+                let holds_more = |list: &[Value]| list.iter().any(|v| v.is_map() || v.is_array());
                 let node = if inner.is_map() {
-                    self.0.push(Slot::Closed(inner.clone()));
-                    Node::Map(self.0.len() - 1)
+                    Node::Map(self.close(inner))
+                } else if inner.as_array().is_some_and(holds_more) {
+                    Node::List(self.close(inner))
                 } else {
                     Node::Leaf(inner.clone())
                 };
@@ -106,6 +113,10 @@ impl Arena {
             Slot::Open(map) => map,
             Slot::Closed(_) => unreachable!("the slot was opened above"),
         }
+    }
+
+    pub(super) fn is_empty(&mut self, id: Id) -> bool {
+        self.open(id).is_empty()
     }
 
     /// The entries of a map, by sorted keys.
@@ -146,7 +157,15 @@ impl Arena {
     /// The map as a value. One map of the arena is one map of the value, wherever it is met, and two are two, even
     /// where they began as copies of the same: templates that change the one must not change the other.
     pub(super) fn export(&self, id: Id) -> Value {
-        Export { arena: self, done: vec![None; self.0.len()], seen: HashSet::new() }.map(id)
+        Export { arena: self, done: vec![None; self.0.len()], seen: HashSet::new() }.slot(id)
+    }
+
+    /// A node of the arena as a value.
+    pub(super) fn export_node(&self, node: &Node) -> Value {
+        match node {
+            Node::Map(id) | Node::List(id) => self.export(*id),
+            Node::Leaf(value) => value.clone(),
+        }
     }
 }
 
@@ -158,7 +177,7 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    fn map(&mut self, id: Id) -> Value {
+    fn slot(&mut self, id: Id) -> Value {
         if let Some(done) = &self.done[id] {
             return done.clone();
         }
@@ -182,12 +201,7 @@ impl Export<'_> {
 
     fn node(&mut self, node: &Node) -> Value {
         match node {
-            Node::Map(id) => self.map(*id),
-            Node::Leaf(value) if value.is_array() && self.sees_again(value) => {
-                let fresh = rebuilt(value);
-                self.sees_again(&fresh);
-                fresh
-            }
+            Node::Map(id) | Node::List(id) => self.slot(*id),
             Node::Leaf(value) => value.clone(),
         }
     }

@@ -3,9 +3,10 @@
 use tera::Value;
 use tera::value::Key;
 
-use super::Error;
 use super::arena::{Arena, Id, Node};
-use crate::chart::{Chart, quote};
+use super::{Error, go_format};
+use crate::chart::Chart;
+use crate::value::quote::quote;
 
 /// Whether null removes a key or is kept for a later step to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,18 +15,47 @@ pub(super) enum Nulls {
     Keep,
 }
 
+/// What coalescing needs of a chart.
+pub trait Tree: Sized {
+    /// The name under which its parent's values hold its own.
+    fn name(&self) -> &str;
+    /// Its default values.
+    fn values(&self) -> &Value;
+    /// Its subcharts.
+    fn dependencies(&self) -> &[Self];
+}
+
+impl Tree for Chart {
+    fn name(&self) -> &str {
+        Self::name(self)
+    }
+
+    fn values(&self) -> &Value {
+        &self.values
+    }
+
+    fn dependencies(&self) -> &[Self] {
+        &self.dependencies
+    }
+}
+
 /// The values of a chart and its subcharts: `user` over the chart's defaults, as Helm's `CoalesceValues`.
 ///
 /// Maps are merged and all else is replaced; a null of the user removes a default; each subchart finds its values
 /// under its name, with the parent's `global` merged into its own.
-pub fn coalesce(chart: &Chart, user: &Value) -> Result<Value, Error> {
+pub fn coalesce(chart: &impl Tree, user: &Value) -> Result<Value, Error> {
     let mut arena = Arena::default();
     let id = coalesce_in(&mut arena, chart, user, Nulls::Remove)?;
     Ok(arena.export(id))
 }
 
 /// [`coalesce`], the values left in the arena.
-pub(super) fn coalesce_in(arena: &mut Arena, chart: &Chart, user: &Value, nulls: Nulls) -> Result<Id, Error> {
+pub(super) fn coalesce_in(
+    arena: &mut Arena,
+    chart: &impl Tree,
+    user: &Value,
+    nulls: Nulls,
+) -> Result<Id, Error> {
     let values = arena.copy(user);
     Coalesce { arena }.chart(chart, values, "", nulls)?;
     Ok(values)
@@ -49,15 +79,16 @@ struct Coalesce<'a> {
 }
 
 impl Coalesce<'_> {
-    fn chart(&mut self, chart: &Chart, values: Id, prefix: &str, nulls: Nulls) -> Result<(), Error> {
+    fn chart(&mut self, chart: &impl Tree, values: Id, prefix: &str, nulls: Nulls) -> Result<(), Error> {
         let path = joined(prefix, chart.name());
         self.defaults(chart, values, &path, nulls);
-        for sub in &chart.dependencies {
+        for sub in chart.dependencies() {
             let key = Key::from(sub.name().to_owned());
             let inner = match self.arena.get(values, &key) {
                 Some(Node::Map(inner)) => inner,
-                Some(Node::Leaf(value)) => {
-                    return Err(Error::new(format!("type mismatch on {}: {}", sub.name(), as_truth(&value))));
+                Some(other) => {
+                    let other = go_format("%t", &self.arena.export_node(&other));
+                    return Err(Error::new(format!("type mismatch on {}: {other}", sub.name())));
                 }
                 None => {
                     let inner = self.arena.empty();
@@ -72,23 +103,23 @@ impl Coalesce<'_> {
     }
 
     /// Puts the chart's defaults under `values`.
-    fn defaults(&mut self, chart: &Chart, values: Id, path: &str, nulls: Nulls) {
-        let defaults = self.arena.copy(&chart.values);
+    fn defaults(&mut self, chart: &impl Tree, values: Id, path: &str, nulls: Nulls) {
+        let defaults = self.arena.copy(chart.values());
         for (key, default) in self.arena.entries(defaults) {
             match self.arena.get(values, &key) {
                 Some(value) if value.is_nil() && nulls == Nulls::Remove => self.arena.remove(values, &key),
                 Some(Node::Map(over)) => match default {
                     Node::Map(under) => {
                         // A null in a subchart's values is for the subchart's own defaults to meet.
-                        let subchart = chart.dependencies.iter().any(|d| Some(d.name()) == key.as_str());
+                        let subchart = chart.dependencies().iter().any(|d| Some(d.name()) == key.as_str());
                         let nulls = if subchart { Nulls::Keep } else { nulls };
                         if nulls == Nulls::Remove {
                             self.arena.remove_nils(under);
                         }
                         self.tables(over, under, &joined(path, shown(&key)), nulls);
                     }
-                    Node::Leaf(default) if default.is_none() => {}
-                    Node::Leaf(_) => {
+                    default if default.is_nil() => {}
+                    _ => {
                         tracing::warn!("warning: skipped value for {path}.{}: Not a table.", shown(&key));
                     }
                 },
@@ -114,7 +145,7 @@ impl Coalesce<'_> {
         let mut table = |id, side| match self.arena.get(id, &global) {
             None => Some(self.arena.empty()),
             Some(Node::Map(id)) => Some(id),
-            Some(Node::Leaf(_)) => {
+            Some(_) => {
                 tracing::warn!("warning: skipping globals because {side} global is not a table.");
                 None
             }
@@ -132,20 +163,20 @@ impl Coalesce<'_> {
                         Some(Node::Map(present)) => {
                             self.tables(copy, present, &joined(prefix, shown(&key)), Nulls::Keep);
                         }
-                        Some(Node::Leaf(_)) => {
+                        Some(_) => {
                             tracing::warn!(
                                 "Conflict: cannot merge map onto non-map for {}. Skipping.",
-                                quote(shown(&key))
+                                quote(shown(&key).as_bytes())
                             );
                             continue;
                         }
                     }
                     self.arena.set(into, key, Node::Map(copy));
                 }
-                Node::Leaf(_) if present.is_some_and(|p| p.is_table()) => {
+                _ if present.is_some_and(|p| p.is_table()) => {
                     tracing::warn!("key {} is table. Skipping", shown(&key));
                 }
-                value @ Node::Leaf(_) => self.arena.set(into, key, value),
+                value => self.arena.set(into, key, value),
             }
         }
         self.arena.set(sub, global, Node::Map(into));
@@ -174,11 +205,11 @@ impl Coalesce<'_> {
                         self.tables(present, value, &joined(prefix, shown(&key)), nulls);
                     }
                     // Helm prints the value too; it might be a secret.
-                    (Node::Map(_), Node::Leaf(_)) => tracing::warn!(
+                    (Node::Map(_), _) => tracing::warn!(
                         "warning: cannot overwrite table with non table for {}",
                         joined(prefix, shown(&key))
                     ),
-                    (Node::Leaf(value), Node::Map(_)) if !value.is_none() => tracing::warn!(
+                    (value, Node::Map(_)) if !value.is_nil() => tracing::warn!(
                         "warning: destination for {} is a table. Ignoring non-table value",
                         joined(prefix, shown(&key))
                     ),
@@ -186,23 +217,5 @@ impl Coalesce<'_> {
                 },
             }
         }
-    }
-}
-
-/// A value in Go's `%t`, which Helm uses for whatever stands where a subchart's table should.
-fn as_truth(value: &Value) -> String {
-    if let Some(truth) = value.as_bool() {
-        truth.to_string()
-    } else if let Some(text) = value.as_str() {
-        format!("%!t(string={text})")
-    } else if let Some(items) = value.as_array() {
-        format!("[{}]", items.iter().map(as_truth).collect::<Vec<_>>().join(" "))
-    } else if value.is_f64() {
-        let number = crate::yaml::number::go_format_float(value.as_f64().unwrap_or_default());
-        format!("%!t(float64={number})")
-    } else if let Some(number) = value.as_i128() {
-        format!("%!t(int64={number})")
-    } else {
-        "%!t(<nil>)".to_owned()
     }
 }

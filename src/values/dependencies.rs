@@ -2,63 +2,172 @@
 
 use std::collections::BTreeSet;
 
+use tera::Value;
 use tera::value::Key;
-use tera::{Map, Value};
 
-use super::Error;
-use super::arena::{Arena, Id, Node};
-use super::coalesce::{self, Nulls, coalesce};
+use super::arena::{self, Arena, Id};
+use super::coalesce::{Nulls, Tree, coalesce, coalesce_in, merge_tables};
+use super::{Error, go_format};
 use crate::chart::semver::is_compatible;
-use crate::chart::{Chart, Dependency};
+use crate::chart::{Chart, Dependency, Metadata};
+use crate::value::typed::{self, Type};
 
 /// Settles a chart's dependencies by the user's values, as Helm's `ProcessDependencies`: conditions and tags switch
 /// subcharts off, aliases name and multiply them, `import-values` and exports change the defaults of the parents.
 ///
 /// The chart itself is not changed; what comes back shares its files.
 pub fn process_dependencies(chart: &Chart, user: &Value) -> Result<Chart, Error> {
-    let mut chart = chart.clone();
-    enable(&mut chart, user, "")?;
-    import(&mut chart)?;
-    Ok(chart)
+    let mut process = Process { metadata: Vec::new() };
+    let mut top = process.node(chart);
+    process.enable(&mut top, user, "")?;
+    process.import(&mut top)?;
+    Ok(process.finish(top))
 }
 
-fn enable(chart: &mut Chart, values: &Value, path: &str) -> Result<(), Error> {
-    let Some(mut required) = chart.metadata.dependencies.take() else { return Ok(()) };
-    let present = std::mem::take(&mut chart.dependencies);
-    let fits = |chart: &Chart, required: &Dependency| {
-        chart.name() == required.name && is_compatible(&required.version, &chart.metadata.version)
-    };
-    // Charts that Chart.yaml does not mention come first.
-    let mut dependencies: Vec<Chart> =
-        present.iter().filter(|c| !required.iter().any(|r| fits(c, r))).cloned().collect();
-    for required in &mut required {
-        if let Some(found) = present.iter().find(|c| fits(c, required)) {
-            let mut found = found.clone();
-            if !required.alias.is_empty() {
-                found.metadata.name.clone_from(&required.alias);
-            }
-            dependencies.push(found);
-        }
-        if !required.alias.is_empty() {
-            required.name.clone_from(&required.alias);
-        }
-        required.enabled = true;
-    }
-    chart.dependencies = dependencies;
+/// A chart at work.
+#[derive(Clone)]
+struct Node<'c> {
+    name: String,
+    chart: &'c Chart,
+    values: Value,
+    charts: Vec<Self>,
+    /// The number of its metadata.
+    metadata: usize,
+}
 
-    let values = coalesce(chart, values)?;
-    switch_by_tags(&mut required, &values);
-    switch_by_conditions(&mut required, &values, path);
-    let off: BTreeSet<String> = required.iter().filter(|r| !r.enabled).map(|r| r.name.clone()).collect();
-    chart.dependencies.retain(|c| !off.contains(c.name()));
-    required.retain(|r| !off.contains(&r.name));
-    for sub in &mut chart.dependencies {
-        let path = format!("{path}{}.", sub.name());
-        enable(sub, &values, &path)?;
+impl Tree for Node<'_> {
+    fn name(&self) -> &str {
+        &self.name
     }
-    // Helm's list is absent, not empty, when nothing is left on.
-    chart.metadata.dependencies = (!required.is_empty()).then_some(required);
-    Ok(())
+
+    fn values(&self) -> &Value {
+        &self.values
+    }
+
+    fn dependencies(&self) -> &[Self] {
+        &self.charts
+    }
+}
+
+/// Metadata by number. When a chart is used twice under two names, each use has its own, but the charts inside it have
+/// theirs in common, and what the first use does to it the second one finds done. That is Helm's way.
+struct Process {
+    metadata: Vec<Metadata>,
+}
+
+impl Process {
+    fn node<'c>(&mut self, chart: &'c Chart) -> Node<'c> {
+        self.metadata.push(chart.metadata.clone());
+        let metadata = self.metadata.len() - 1;
+        Node {
+            name: chart.name().to_owned(),
+            chart,
+            values: chart.values.clone(),
+            charts: chart.dependencies.iter().map(|c| self.node(c)).collect(),
+            metadata,
+        }
+    }
+
+    fn finish(&self, node: Node<'_>) -> Chart {
+        Chart {
+            metadata: Metadata { name: node.name, ..self.metadata[node.metadata].clone() },
+            lock: node.chart.lock.clone(),
+            values: node.values,
+            values_yaml: node.chart.values_yaml.clone(),
+            schema: node.chart.schema.clone(),
+            templates: node.chart.templates.clone(),
+            files: node.chart.files.clone(),
+            dependencies: node.charts.into_iter().map(|c| self.finish(c)).collect(),
+            digest: node.chart.digest.clone(),
+        }
+    }
+
+    fn enable(&mut self, chart: &mut Node<'_>, values: &Value, path: &str) -> Result<(), Error> {
+        let Some(mut required) = self.metadata[chart.metadata].dependencies.clone() else { return Ok(()) };
+        let fits = |chart: &Node<'_>, required: &Dependency| {
+            chart.name == required.name && is_compatible(&required.version, &chart.chart.metadata.version)
+        };
+        let present = std::mem::take(&mut chart.charts);
+        // Charts that Chart.yaml does not mention come first.
+        let unmentioned = present.iter().filter(|c| !required.iter().any(|r| fits(c, r)));
+        chart.charts = unmentioned.cloned().collect();
+        for required in &mut required {
+            if let Some(found) = present.iter().find(|c| fits(c, required)) {
+                let mut found = found.clone();
+                self.metadata.push(self.metadata[found.metadata].clone());
+                found.metadata = self.metadata.len() - 1;
+                if !required.alias.is_empty() {
+                    found.name.clone_from(&required.alias);
+                }
+                chart.charts.push(found);
+            }
+            if !required.alias.is_empty() {
+                required.name.clone_from(&required.alias);
+            }
+            required.enabled = true;
+        }
+
+        let values = coalesce(chart, values)?;
+        switch_by_tags(&mut required, &values);
+        switch_by_conditions(&mut required, &values, path);
+        let off: BTreeSet<String> = required.iter().filter(|r| !r.enabled).map(|r| r.name.clone()).collect();
+        chart.charts.retain(|c| !off.contains(&c.name));
+        required.retain(|r| !off.contains(&r.name));
+        for sub in &mut chart.charts {
+            let path = format!("{path}{}.", sub.name);
+            self.enable(sub, &values, &path)?;
+        }
+        // Helm's list is absent, not empty, when nothing is left on.
+        self.metadata[chart.metadata].dependencies = (!required.is_empty()).then_some(required);
+        Ok(())
+    }
+
+    /// Takes what subcharts export into the defaults of their parents, from the leaves up.
+    fn import(&mut self, chart: &mut Node<'_>) -> Result<(), Error> {
+        for sub in &mut chart.charts {
+            self.import(sub)?;
+        }
+        let Some(required) = &mut self.metadata[chart.metadata].dependencies else { return Ok(()) };
+        let mut arena = Arena::default();
+        let values = coalesce_in(&mut arena, chart, &Value::none(), Nulls::Keep)?;
+        let imported = arena.empty();
+        for dependency in required {
+            let mut resolved = Vec::new();
+            for import in &dependency.import_values {
+                let (child, parent) = if let Some(name) = import.as_str() {
+                    (format!("exports.{name}"), ".".to_owned())
+                } else if let Some(map) = import.as_map()
+                    && Type::of(import).is_none()
+                {
+                    let field =
+                        |name| map.get(&Key::Str(name)).map_or("<nil>".into(), |v| go_format("%v", v));
+                    (field("child"), field("parent"))
+                } else {
+                    continue;
+                };
+                let entries = [("child", child.clone().into()), ("parent", parent.clone().into())];
+                resolved.push(typed::make(Type::StringMap, entries));
+                match find(&mut arena, values, &format!("{}.{child}", dependency.name)) {
+                    Ok(found) => {
+                        // An empty table is not lent, it is copied.
+                        let found = if arena.is_empty(found) { arena.empty() } else { found };
+                        let found = if parent == "." { found } else { nested(&mut arena, &parent, found) };
+                        merge_tables(&mut arena, imported, found, Nulls::Keep);
+                    }
+                    Err(missing) => tracing::warn!(
+                        chart = dependency.name,
+                        "ImportValues missing table from chart: \"{missing}\" is not a table"
+                    ),
+                }
+            }
+            dependency.import_values = resolved;
+        }
+        // The parent's own values win over those that it imports.
+        let own = arena.deep_copy(values);
+        merge_tables(&mut arena, own, imported, Nulls::Keep);
+        chart.values = arena.export(own);
+        Ok(())
+    }
 }
 
 fn switch_by_tags(required: &mut [Dependency], values: &Value) {
@@ -111,51 +220,6 @@ fn scalar<'v>(values: &'v Value, path: &'v str) -> Option<&'v Value> {
     table.as_map()?.get(&Key::Str(key)).filter(|v| !v.is_map())
 }
 
-/// Takes what subcharts export into the defaults of their parents, from the leaves up.
-fn import(chart: &mut Chart) -> Result<(), Error> {
-    for sub in &mut chart.dependencies {
-        import(sub)?;
-    }
-    if chart.metadata.dependencies.is_none() {
-        return Ok(());
-    }
-    let mut arena = Arena::default();
-    let values = coalesce::coalesce_in(&mut arena, chart, &Value::none(), Nulls::Keep)?;
-    let imported = arena.empty();
-    for dependency in chart.metadata.dependencies.iter_mut().flatten() {
-        let mut resolved = Vec::new();
-        for import in &dependency.import_values {
-            let (child, parent) = if let Some(name) = import.as_str() {
-                (format!("exports.{name}"), ".".to_owned())
-            } else if let Some(map) = import.as_map() {
-                (printed(map.get(&Key::Str("child"))), printed(map.get(&Key::Str("parent"))))
-            } else {
-                continue;
-            };
-            resolved.push(Value::from(Map::from_iter([
-                (Key::from("child"), Value::from(child.clone())),
-                (Key::from("parent"), Value::from(parent.clone())),
-            ])));
-            match find(&mut arena, values, &format!("{}.{child}", dependency.name)) {
-                Ok(found) => {
-                    let found = if parent == "." { found } else { nested(&mut arena, &parent, found) };
-                    coalesce::merge_tables(&mut arena, imported, found, Nulls::Keep);
-                }
-                Err(missing) => tracing::warn!(
-                    chart = dependency.name,
-                    "ImportValues missing table from chart: \"{missing}\" is not a table"
-                ),
-            }
-        }
-        dependency.import_values = resolved;
-    }
-    // The parent's own values win over those that it imports.
-    let own = arena.deep_copy(values);
-    coalesce::merge_tables(&mut arena, own, imported, Nulls::Keep);
-    chart.values = arena.export(own);
-    Ok(())
-}
-
 fn find(arena: &mut Arena, table: Id, path: &str) -> Result<Id, String> {
     path.split('.').try_fold(table, |table, name| {
         let inner = arena.get(table, &Key::from(name.to_owned()));
@@ -167,19 +231,7 @@ fn find(arena: &mut Arena, table: Id, path: &str) -> Result<Id, String> {
 fn nested(arena: &mut Arena, path: &str, table: Id) -> Id {
     path.rsplit('.').fold(table, |inner, name| {
         let outer = arena.empty();
-        arena.set(outer, Key::from(name.to_owned()), Node::Map(inner));
+        arena.set(outer, Key::from(name.to_owned()), arena::Node::Map(inner));
         outer
     })
-}
-
-/// What Go prints for a field of an import, which should be a string.
-fn printed(value: Option<&Value>) -> String {
-    match value {
-        None => "<nil>".to_owned(),
-        Some(value) if value.is_none() => "<nil>".to_owned(),
-        Some(value) if value.is_f64() => {
-            crate::yaml::number::go_format_float(value.as_f64().unwrap_or_default())
-        }
-        Some(value) => value.to_string(),
-    }
 }

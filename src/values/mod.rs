@@ -6,9 +6,14 @@
 mod arena;
 mod coalesce;
 mod dependencies;
+pub mod set;
+mod user;
 
-pub use coalesce::coalesce;
+pub use coalesce::{Tree, coalesce};
 pub use dependencies::process_dependencies;
+pub use user::Sources;
+
+use crate::value::Scope;
 
 /// Why values do not go together. The text is Helm's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,5 +23,21 @@ pub struct Error(String);
 impl Error {
     fn new(text: impl Into<String>) -> Self {
         Self(text.into())
+    }
+}
+
+/// A value as Go's `fmt` writes it; `form` is a verb.
+fn go_format(form: &str, value: &tera::Value) -> String {
+    let text = crate::value::printf::sprintf(&Scope::new(), form.as_bytes(), std::slice::from_ref(value));
+    text.map(|text| text.to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use tera::Value;
+
+    /// A value as JSON with sorted keys, integers and floats told apart: float64 has a fraction or an exponent.
+    pub(super) fn sorted(value: &Value) -> serde_json::Value {
+        serde_json::to_value(value).unwrap()
     }
 }
