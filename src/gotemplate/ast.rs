@@ -397,8 +397,8 @@ pub struct Bool {
 pub struct Number<'a> {
     /// Its position.
     pub pos: usize,
-    /// As written.
-    pub text: &'a str,
+    /// As written. Only a character constant can hold anything but ASCII.
+    pub text: &'a [u8],
     /// As a signed integer (`IsInt`, `Int64`).
     pub int: Option<i64>,
     /// As an unsigned integer (`IsUint`, `Uint64`).

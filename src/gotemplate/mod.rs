@@ -18,4 +18,4 @@ mod print;
 mod unicode;
 
 pub use parser::{MAX_NESTING, MAX_PARENTHESES, Options, ParseError, parse};
-pub use print::{error_context, print};
+pub use print::{error_context, print, print_bytes};

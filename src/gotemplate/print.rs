@@ -17,6 +17,13 @@ enum Step<'a> {
 /// A node as Go's `Node.String` gives it; bytes that are not UTF-8 are replaced.
 #[must_use]
 pub fn print<'a>(node: impl Into<NodeRef<'a>>) -> String {
+    let bytes = print_bytes(node);
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// A node as Go's `Node.String` gives it.
+#[must_use]
+pub fn print_bytes<'a>(node: impl Into<NodeRef<'a>>) -> Vec<u8> {
     let mut printer = Printer::default();
     match node.into() {
         NodeRef::List(list) => printer.list(list),
@@ -26,8 +33,7 @@ pub fn print<'a>(node: impl Into<NodeRef<'a>>) -> String {
         NodeRef::Operand(operand) => printer.steps.push(Step::Operand(operand)),
     }
     printer.run();
-    String::from_utf8(printer.out)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    printer.out
 }
 
 /// The place of a node and the node itself, as the two appear in an execution error of Go: the place is
@@ -148,7 +154,7 @@ impl<'a> Printer<'a> {
                 self.steps.push(Step::Operand(chain.base));
             }
             Operand::Bool(node) => self.text(if node.value { "true" } else { "false" }),
-            Operand::Number(node) => self.text(node.text),
+            Operand::Number(node) => self.out.extend_from_slice(node.text),
             Operand::String(node) => self.out.extend_from_slice(node.quoted),
             Operand::Pipe(pipe) => {
                 self.text("(");

@@ -6,7 +6,7 @@ use crate::gotemplate::ast::{
 };
 use crate::gotemplate::lexer::{Item, Kind};
 use crate::gotemplate::number;
-use crate::gotemplate::print::print;
+use crate::gotemplate::print::print_bytes;
 use crate::value::quote::quote;
 
 /// A pipeline that is being read, with parenthesized ones inside it above it on the stack.
@@ -188,7 +188,15 @@ impl<'a> Parser<'a> {
         };
         let number::Constant { int, uint, float, complex } = constant.map_err(|error| self.error(error))?;
         let is_char = token.kind == Kind::CharConstant;
-        Ok(Operand::Number(self.arena.alloc(Number { pos, text, int, uint, float, complex, is_char })))
+        Ok(Operand::Number(self.arena.alloc(Number {
+            pos,
+            text: token.text,
+            int,
+            uint,
+            float,
+            complex,
+            is_char,
+        })))
     }
 
     /// Takes the fields that follow a term, and goes on with the command. `last` is the term's last token.
@@ -210,9 +218,7 @@ impl<'a> Parser<'a> {
                 | Operand::Number(_)
                 | Operand::Nil(_)
                 | Operand::Dot(_) => {
-                    return Err(
-                        self.error(format!("unexpected . after term {}", quote(print(term).as_bytes())))
-                    );
+                    return Err(self.error(format!("unexpected . after term {}", quote(&print_bytes(term)))));
                 }
                 base => Operand::Chain(self.arena.alloc(Chain { pos, base, text: from(pos) })),
             };
