@@ -3,10 +3,13 @@
 
 mod judge;
 
-use std::{cell::RefCell, fmt::Write as _, sync::LazyLock};
+use std::{cell::RefCell, fmt::Write as _};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use judge::Judge;
+use judge::{
+    Judge,
+    choices::{Choices, choices},
+};
 use pintle::{
     gotemplate::{
         Options,
@@ -508,5 +511,352 @@ fn named_cases() {
         for comments in [false, true] {
             check(text, Mode { comments, ..Mode::default() });
         }
+    }
+}
+
+/// Other delimiters, and functions named as keywords.
+#[test]
+fn named_cases_of_other_modes() {
+    for text in ["<1>", "<- 1 ->  ", "a <- /*c*/ -> b", "<1", "<(>", "<$x->", "<$x>y", "{{1}}", "<if 1><end>"]
+    {
+        check(text.as_bytes(), Mode { delimiters: ("<", ">"), ..Mode::default() });
+        check(text.as_bytes(), Mode { delimiters: ("<", ""), ..Mode::default() });
+    }
+    for text in ["{{break}}", "{{range .}}{{break}}{{continue 1}}{{end}}", "{{f continue}}"] {
+        check(text.as_bytes(), Mode { more: &["break", "continue"], ..Mode::default() });
+    }
+}
+
+/// Pieces of which templates are made, the wrong ones too.
+const PIECES: &[&str] = &[
+    "{{",
+    "}}",
+    "{{- ",
+    " -}}",
+    "{{-",
+    "-}}",
+    "-",
+    " ",
+    "\n",
+    "\t",
+    "\r\n",
+    "/*",
+    "*/",
+    "(",
+    ")",
+    "|",
+    ",",
+    ":=",
+    "=",
+    ":",
+    "$",
+    "$x",
+    "$y",
+    "$x.a",
+    ".",
+    ".a",
+    ".a.b",
+    "..",
+    "nil",
+    "true",
+    "false",
+    "if",
+    "else",
+    "end",
+    "range",
+    "with",
+    "define",
+    "block",
+    "template",
+    "break",
+    "continue",
+    "f",
+    "quote",
+    "printf",
+    "unknown",
+    "\"s\"",
+    "\"a long string of text\"",
+    "\"\\n\"",
+    "\"",
+    "`r`",
+    "`",
+    "'c'",
+    "'",
+    "\\",
+    "0",
+    "1",
+    "1.5",
+    "1e3",
+    "0x1F",
+    "0b1",
+    "07",
+    "1_0",
+    "1i",
+    "1+2i",
+    "+",
+    "é",
+    "text",
+    "# ",
+    "%",
+    "!",
+    "\u{0}",
+    "\u{a0}",
+    "😀",
+    "{{end}}",
+    "{{else}}",
+    "{{if .a}}",
+    "{{range $x, $y := .a}}",
+    "{{with $x := .a}}",
+    "{{define \"d\"}}",
+    "{{block \"b\" .}}",
+    "{{else if .b}}",
+    "{{else with .b}}",
+    "{{template \"d\" .}}",
+    "{{break}}",
+    "{{/* c */}}",
+    "{{- /* c */ -}}",
+    "{{$x := 1}}",
+];
+
+/// Any pieces in any order.
+fn soup(c: &mut Choices<'_>) -> String {
+    c.join(0, 24, "", |c| c.pick(PIECES).to_owned())
+}
+
+/// Any pieces within one action.
+fn action_soup(c: &mut Choices<'_>) -> String {
+    let separator = c.pick(&["", " "]);
+    let inside = c.join(0, 12, separator, |c| c.pick(PIECES).replace("{{", ""));
+    format!("{{{{$x := 1}}}}{{{{{inside}}}}}")
+}
+
+fn literal(c: &mut Choices<'_>) -> String {
+    match c.below(12) {
+        0 => c.text("0123456789", 3) + "1",
+        1 => c.pick(&["", "-", "+"]).to_owned() + &c.text("0123456789_", 20),
+        2 => {
+            let exponent = if c.one_in(2) { c.pick(&["e", "E", "e-", "E+", "p"]) } else { "" };
+            let sign = c.pick(&["", "-", "+"]);
+            let digits = c.text("0123456789.", 6);
+            format!("{sign}{digits}{exponent}{}{}", c.text("0123456789", 3), c.pick(&["", "", "i"]))
+        }
+        3 => {
+            let exponent = c.pick(&["", "p", "P-", "p+"]);
+            format!(
+                "0{}{}{exponent}{}",
+                c.pick(&["x", "X"]),
+                c.text("0123456789abcdefF_.", 17),
+                c.text("0123456789", 4)
+            )
+        }
+        4 => format!("0{}{}", c.pick(&["", "o", "O", "b", "B"]), c.text("01_7", 6)),
+        5 => format!("{}{}{}i", c.text("0123456789.e", 4), c.pick(&["+", "-"]), c.text("0123456789.ei", 4)),
+        6 => format!(
+            "'{}{}'",
+            c.pick(&["", "\\x", "\\u", "\\0", "\\'", "\\", "é", "a"]),
+            c.text("0123456789abcdef", 4)
+        ),
+        7 => format!("\"{}\"", c.text(" abc%.é{}😀", 12)),
+        8 => format!(
+            "\"{}\"",
+            c.join(0, 4, "", |c| c
+                .pick(&["\\n", "\\x", "\\u", "\\\"", "\\\\", "\\1", "\\'", "a", "01", "beef"])
+                .to_owned())
+        ),
+        9 => format!("`{}`", c.text(" az\\\"\n\r", 8)),
+        10 => "nil".to_owned(),
+        _ => "true".to_owned(),
+    }
+}
+
+fn operand(c: &mut Choices<'_>, depth: usize) -> String {
+    match c.below(if depth == 0 { 7 } else { 9 }) {
+        0..=2 => {
+            let first = c.pick(&["a", "Values", "é", "_x1", "if"]);
+            format!(".{first}{}", c.join(0, 2, "", |c| format!(".{}", c.pick(&["b", "c9", "name"]))))
+        }
+        3 => literal(c),
+        4 => format!(
+            "${}{}",
+            c.pick(&["", "x", "y", "z"]),
+            c.join(0, 2, "", |c| format!(".{}", c.pick(&["b", "c"])))
+        ),
+        5 => ".".to_owned(),
+        6 => c.pick(&["f", "quote", "printf", "f.a", "missing"]).to_owned(),
+        _ => {
+            let space = c.pick(&["", "", " ", "\n "]);
+            let pipe = pipeline(c, depth - 1);
+            format!("({space}{pipe}{space}){}", c.join(0, 2, "", |c| format!(".{}", c.pick(&["b", "c"]))))
+        }
+    }
+}
+
+fn pipeline(c: &mut Choices<'_>, depth: usize) -> String {
+    let declaration = c.pick(&["", "", "", "", "", "$x := ", "$x := ", "$y=", "$x, $y := ", "$z,"]);
+    let (bar, space) = (c.pick(&[" | ", "|", " |", "| "]), c.pick(&[" ", " ", " ", "  ", "\n", "\t"]));
+    let commands = c.join(1, 3, bar, |c| c.join(1, 3, space, |c| operand(c, depth)));
+    format!("{declaration}{commands}")
+}
+
+fn left(c: &mut Choices<'_>) -> &'static str {
+    c.pick(&["{{", "{{ ", "{{- ", "{{-\n"])
+}
+
+fn right(c: &mut Choices<'_>) -> &'static str {
+    c.pick(&["}}", " }}", " -}}", "\n-}}"])
+}
+
+/// Templates that mostly parse.
+fn template(c: &mut Choices<'_>, depth: usize) -> String {
+    c.join(0, 4, "", |c| match c.below(if depth == 0 { 9 } else { 14 }) {
+        0..=2 => c.text(" az:\n{}é-", 10),
+        3..=5 => format!("{}{}{}", left(c), pipeline(c, 2), right(c)),
+        6 => format!(
+            "{}/*{}*/{}",
+            left(c).trim_end_matches(' '),
+            c.text(" a}\n", 5),
+            right(c).trim_start_matches(' ')
+        ),
+        7 => {
+            let pipe = if c.one_in(2) { pipeline(c, 1) } else { String::new() };
+            format!("{}template \"d\" {pipe}{}", left(c), right(c))
+        }
+        8 => c.pick(&["{{break}}", "{{continue}}", "{{ break -}}"]).to_owned(),
+        _ => {
+            let keyword = c.pick(&["if", "range", "range", "with", "block \"b\"", "define \"d\""]);
+            let pipe = if keyword.starts_with("define") { String::new() } else { pipeline(c, 2) };
+            let otherwise = match c.below(7) {
+                0..=2 => String::new(),
+                3..=4 => format!("{}else{}", left(c), right(c)),
+                5 => format!("{}else if {}{}", left(c), pipeline(c, 1), right(c)),
+                _ => format!("{}else with {}{}", left(c), pipeline(c, 1), right(c)),
+            };
+            let (opening, first) =
+                (format!("{}{keyword} {pipe}{}", left(c), right(c)), template(c, depth - 1));
+            format!("{opening}{first}{otherwise}{}{}end{}", template(c, depth - 1), left(c), right(c))
+        }
+    })
+}
+
+/// Changes a few bytes.
+fn mutate(c: &mut Choices<'_>, template: String) -> Vec<u8> {
+    let mut bytes = template.into_bytes();
+    for _ in 0..=c.below(3) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = c.below(bytes.len());
+        let byte = if c.one_in(3) { c.byte() } else { c.pick(b"{}()-.$\"' |=:\n") };
+        match c.below(3) {
+            0 => bytes[at] = byte,
+            1 => bytes.insert(at, byte),
+            _ => {
+                bytes.remove(at);
+            }
+        }
+    }
+    bytes
+}
+
+/// Bytes of any kind, with delimiters among them.
+fn noise() -> impl Strategy<Value = Vec<u8>> {
+    let chunk =
+        prop_oneof![prop::collection::vec(any::<u8>(), 0..6), Just(b"{{".to_vec()), Just(b"}}".to_vec())];
+    prop::collection::vec(chunk, 0..8).prop_map(|chunks| chunks.concat())
+}
+
+proptest! {
+    #![proptest_config(judge::cases(2000))]
+
+    #[test]
+    fn soups(bytes in choices(64), comments: bool) {
+        check(soup(&mut Choices::new(&bytes)).as_bytes(), Mode { comments, ..Mode::default() });
+    }
+
+    #[test]
+    fn action_soups(bytes in choices(32)) {
+        check(action_soup(&mut Choices::new(&bytes)).as_bytes(), Mode::default());
+    }
+
+    #[test]
+    fn templates(bytes in choices(400), comments: bool) {
+        check(template(&mut Choices::new(&bytes), 3).as_bytes(), Mode { comments, ..Mode::default() });
+    }
+
+    #[test]
+    fn literals(bytes in choices(32)) {
+        check(format!("{{{{f {}}}}}", literal(&mut Choices::new(&bytes))).as_bytes(), Mode::default());
+    }
+
+    #[test]
+    fn mutations(bytes in choices(300)) {
+        let mut choices = Choices::new(&bytes);
+        // The edits are chosen first: the template uses up what there is.
+        let edits: Vec<u8> = (0..20).map(|_| choices.byte()).collect();
+        let text = template(&mut choices, 2);
+        check(&mutate(&mut Choices::new(&edits), text), Mode::default());
+    }
+
+    #[test]
+    fn arbitrary_bytes(text in noise()) {
+        check(&text, Mode::default());
+    }
+}
+
+/// What costs Go nothing costs us nothing, and what we refuse is refused, not overflowed.
+#[test]
+fn deep_nesting() {
+    let nested = |open: &str, close: &str, depth: usize| [open.repeat(depth), close.repeat(depth)].concat();
+    for (open, close) in
+        [("{{if 1}}", "{{end}}"), ("{{block \"a\" .}}", "{{end}}"), ("{{range .}}", "{{else}}{{end}}")]
+    {
+        let text = nested(open, close, 10_000);
+        if !open.contains("block") {
+            let arena = Arena::new();
+            let set = parse(&arena, Source { name: NAME, text: text.as_bytes() }, &Options::new(&|_| false))
+                .unwrap();
+            assert_eq!(set.trees[0].depth, 10_000);
+            assert_eq!(print_bytes(set.trees[0].root), text.as_bytes());
+        }
+        let error = ours(nested(open, close, 100_000).as_bytes(), Mode::default()).unwrap_err();
+        assert_eq!(error, format!("template: {NAME}:1: max nesting depth exceeded"));
+    }
+    let elses = |depth: usize| format!("{{{{if 1}}}}{}{{{{end}}}}", "{{else if 1}}".repeat(depth));
+    assert!(ours(elses(1_000).as_bytes(), Mode::default()).is_ok());
+    assert!(
+        ours(elses(100_000).as_bytes(), Mode::default()).unwrap_err().ends_with("max nesting depth exceeded")
+    );
+    for depth in [10_000, 10_001, 200_000] {
+        let text = format!("{{{{{}1{}}}}}", "(".repeat(depth), ")".repeat(depth));
+        let arena = Arena::new();
+        let set = parse(&arena, Source { name: NAME, text: text.as_bytes() }, &Options::new(&|_| false));
+        let printed = set.map(|set| print_bytes(set.trees[0].root)).map_err(|error| error.to_string());
+        if depth == 10_000 {
+            assert_eq!(printed.unwrap(), text.as_bytes());
+        } else {
+            assert_eq!(printed.unwrap_err(), judged(text.as_bytes(), Mode::default()).unwrap_err());
+        }
+    }
+}
+
+/// Many names, long chains and long texts take time in proportion.
+#[test]
+fn wide_templates() {
+    let variables: String = (0..20_000).map(|i| format!("{{{{$v{i} := $}}}}")).collect();
+    let uses: String = (0..20_000).map(|i| format!("{{{{$v{i}}}}}")).collect();
+    let defines: String = (0..20_000).map(|i| format!("{{{{define \"d{i}\"}}}}x{{{{end}}}}")).collect();
+    for text in [
+        [variables, uses].concat(),
+        defines,
+        "{{/* c */}} \n".repeat(50_000),
+        "{ ".repeat(300_000),
+        format!("{{{{{}}}}}", ".a".repeat(100_000)),
+        format!("{{{{f {}}}}}", "1 ".repeat(100_000)),
+        format!("{{{{f{}}}}}", " | f".repeat(100_000)),
+        format!("{{{{f {}}}}}", "\n".repeat(300_000)),
+    ] {
+        let arena = Arena::new();
+        let source = Source { name: NAME, text: text.as_bytes() };
+        parse(&arena, source, &Options::new(&|name| name == "f")).unwrap();
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! It is built once per change of its sources, with the `go` on the path.
 
+#[allow(dead_code, reason = "not every test generates")]
+pub mod choices;
+
 use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
