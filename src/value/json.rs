@@ -37,47 +37,69 @@ pub fn to_string(scope: &Scope, value: &Value, style: Style<'_>) -> Result<Strin
     Ok(writer.out)
 }
 
-/// Appends a string in quotes as encoding/json writes it; `html` escapes `<`, `>` and `&`.
-pub fn write_string(out: &mut String, text: &[u8], html: bool) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
+/// Appends a Go string in quotes as encoding/json writes it, each byte that is not UTF-8 as `\ufffd`; `html` escapes `<`,
+/// `>` and `&`.
+pub fn write_bytes(out: &mut String, text: &[u8], html: bool) {
     out.push('"');
     for chunk in text.utf8_chunks() {
-        let mut rest = chunk.valid();
-        let special = |byte: u8| match byte {
-            0..0x20 | b'"' | b'\\' => true,
-            b'<' | b'>' | b'&' => html,
-            // The first byte of U+2028 and U+2029.
-            0xe2 => true,
-            _ => false,
-        };
-        while let Some(at) = rest.bytes().position(special) {
-            out.push_str(&rest[..at]);
-            let mut chars = rest[at..].chars();
-            match chars.next() {
-                Some(c @ ('"' | '\\')) => out.extend(['\\', c]),
-                Some('\u{8}') => out.push_str("\\b"),
-                Some('\u{c}') => out.push_str("\\f"),
-                Some('\n') => out.push_str("\\n"),
-                Some('\r') => out.push_str("\\r"),
-                Some('\t') => out.push_str("\\t"),
-                Some('\u{2028}') => out.push_str("\\u2028"),
-                Some('\u{2029}') => out.push_str("\\u2029"),
-                Some(c) if c.is_ascii() => {
-                    out.push_str("\\u00");
-                    let byte = usize::from(c as u8);
-                    out.extend([char::from(HEX[byte >> 4]), char::from(HEX[byte & 15])]);
-                }
-                Some(c) => out.push(c),
-                None => {}
-            }
-            rest = chars.as_str();
-        }
-        out.push_str(rest);
-        for _ in chunk.invalid() {
-            out.push_str("\\ufffd");
-        }
+        escape(out, chunk.valid(), html);
+        out.extend(std::iter::repeat_n("\\ufffd", chunk.invalid().len()));
     }
     out.push('"');
+}
+
+/// Appends a string in quotes as encoding/json writes it; `html` escapes `<`, `>` and `&`.
+pub fn write_string(out: &mut String, text: &str, html: bool) {
+    out.push('"');
+    escape(out, text, html);
+    out.push('"');
+}
+
+/// Which bytes of a string need a look: 1 always, 2 where HTML is escaped.
+static NEEDS: [u8; 256] = {
+    let mut needs = [0; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        needs[byte] = 1;
+        byte += 1;
+    }
+    needs[b'"' as usize] = 1;
+    needs[b'\\' as usize] = 1;
+    needs[b'<' as usize] = 2;
+    needs[b'>' as usize] = 2;
+    needs[b'&' as usize] = 2;
+    // The first byte of U+2028 and U+2029.
+    needs[0xe2] = 1;
+    needs
+};
+
+fn escape(out: &mut String, text: &str, html: bool) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let wanted = if html { 3 } else { 1 };
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| NEEDS[usize::from(byte)] & wanted != 0) {
+        out.push_str(&rest[..at]);
+        let mut chars = rest[at..].chars();
+        match chars.next() {
+            Some(c @ ('"' | '\\')) => out.extend(['\\', c]),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some('\u{2028}') => out.push_str("\\u2028"),
+            Some('\u{2029}') => out.push_str("\\u2029"),
+            Some(c) if c.is_ascii() => {
+                out.push_str("\\u00");
+                let byte = usize::from(c as u8);
+                out.extend([char::from(HEX[byte >> 4]), char::from(HEX[byte & 15])]);
+            }
+            Some(c) => out.push(c),
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
 }
 
 /// What encoding/json makes of a typed value.
@@ -157,13 +179,13 @@ impl Writer<'_> {
             ValueKind::Bool => {
                 self.out.push_str(if value.as_bool() == Some(true) { "true" } else { "false" });
             }
-            ValueKind::I64 | ValueKind::I128 | ValueKind::U64 | ValueKind::U128 => {
-                let number = value.as_i128().unwrap_or_default();
-                self.out.push_str(itoa::Buffer::new().format(number));
-            }
+            ValueKind::I64 | ValueKind::I128 | ValueKind::U64 | ValueKind::U128 => match value.as_i64() {
+                Some(number) => self.out.push_str(itoa::Buffer::new().format(number)),
+                None => self.out.push_str(itoa::Buffer::new().format(value.as_i128().unwrap_or_default())),
+            },
             ValueKind::F64 => write_json_float(&mut self.out, finite(value)?),
             ValueKind::String => {
-                write_string(&mut self.out, value.as_str().unwrap_or_default().as_bytes(), self.style.html);
+                write_string(&mut self.out, value.as_str().unwrap_or_default(), self.style.html);
             }
             ValueKind::Bytes => {
                 self.out.push('"');
@@ -174,11 +196,7 @@ impl Writer<'_> {
             ValueKind::Map => match typed::Type::of(value) {
                 None => self.map(value, depth)?,
                 Some(typed::Type::Text) => {
-                    write_string(
-                        &mut self.out,
-                        typed::text_bytes(value).unwrap_or_default(),
-                        self.style.html,
-                    );
+                    write_bytes(&mut self.out, typed::text_bytes(value).unwrap_or_default(), self.style.html);
                 }
                 Some(kind) => match model(kind, value)? {
                     Model::Plain(value) => self.value(&value, depth)?,
@@ -244,7 +262,7 @@ impl Writer<'_> {
                 self.out.push(',');
             }
             self.line(depth + 1);
-            write_string(&mut self.out, key.as_bytes(), self.style.html);
+            write_string(&mut self.out, key, self.style.html);
             self.out.push_str(if self.style.indent.is_some() { ": " } else { ":" });
             self.value(value, depth + 1)?;
         }

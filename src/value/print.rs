@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tera::{Value, value::ValueKind};
 
 use super::{Error, MAX_DEPTH, MapRef, Scope, typed};
-use crate::yaml::number::go_format_float;
+use crate::yaml::number::{Form, go_format_float, write_float};
 
 /// What text/template writes for the value of a pipeline. Nil is `<no value>`, which Helm takes out of its output at the
 /// very end.
@@ -18,6 +18,11 @@ pub fn display<'v>(scope: &Scope, value: &'v Value) -> Result<Cow<'v, str>, Erro
         ValueKind::String => Ok(Cow::Borrowed(value.as_str().unwrap_or_default())),
         ValueKind::None | ValueKind::Undefined => Ok(Cow::Borrowed("<no value>")),
         ValueKind::Bool => Ok(Cow::Borrowed(if value.as_bool() == Some(true) { "true" } else { "false" })),
+        ValueKind::F64 => Ok(Cow::Owned(go_format_float(value.as_f64().unwrap_or_default()))),
+        ValueKind::I64 => {
+            let number = value.as_i64().unwrap_or_default();
+            Ok(Cow::Owned(itoa::Buffer::new().format(number).to_owned()))
+        }
         // A template reaches this struct through a pointer, so that Go finds its String method; fmt does not.
         ValueKind::Map if typed::Type::of(value) == Some(typed::Type::KubeVersion) => {
             let text =
@@ -47,7 +52,7 @@ pub fn to_text(scope: &Scope, value: &Value) -> Result<String, Error> {
 /// # Errors
 /// As [`display`].
 pub fn append(out: &mut Vec<u8>, scope: &Scope, value: &Value) -> Result<(), Error> {
-    Printer { scope, out, open: Vec::new() }.value(value, 0)
+    Printer { scope, out, open: Vec::new(), number: String::new() }.value(value, 0)
 }
 
 /// `fmt.Sprint(values…)`: a space between two values neither of which is a string.
@@ -101,6 +106,8 @@ struct Printer<'a> {
     out: &'a mut Vec<u8>,
     /// The changed maps that the printer is inside of.
     open: Vec<*const tera::Map>,
+    /// Where a float is written before it is copied.
+    number: String,
 }
 
 impl Printer<'_> {
@@ -111,8 +118,9 @@ impl Printer<'_> {
                 self.out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" });
             }
             ValueKind::F64 => {
-                let text = go_format_float(value.as_f64().unwrap_or_default());
-                self.out.extend_from_slice(text.as_bytes());
+                self.number.clear();
+                write_float(&mut self.number, value.as_f64().unwrap_or_default(), Form::General);
+                self.out.extend_from_slice(self.number.as_bytes());
             }
             ValueKind::I64 | ValueKind::I128 | ValueKind::U64 | ValueKind::U128 => {
                 let number = value.as_i128().unwrap_or_default();

@@ -16,50 +16,61 @@ pub enum Form {
     General,
 }
 
-/// The decimal digits of a finite number: `0.d1 d2 d3… × 10^point`, without zeros at either end.
-struct Digits {
-    digits: Vec<u8>,
+/// The decimal digits of a finite number: `0.d1 d2 d3… × 10^point`, without zeros at either end. `N` is the most digits
+/// that there can be.
+struct Digits<const N: usize> {
+    digits: [u8; N],
+    len: usize,
     point: i32,
 }
 
-impl Digits {
+/// The shortest digits that read back to a float64 are 17 at most.
+type ShortDigits = Digits<20>;
+/// All digits of a float64 that a precision can ask for.
+type AllDigits = Digits<MOST_DIGITS>;
+
+impl<const N: usize> Digits<N> {
     /// Reads the digits out of a decimal text such as `12.5`, `0.001` or `1.5e-7`, whose sign is ignored.
     fn read(text: &str) -> Self {
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-        let mut found = Self { digits: Vec::with_capacity(24), point: 0 };
+        let mut found = Self { digits: [0; N], len: 0, point: 0 };
         let mut seen_point = false;
-        for c in mantissa.bytes() {
+        let mut exponent = 0;
+        for (at, c) in text.bytes().enumerate() {
             match c {
                 b'.' => seen_point = true,
                 b'0'..=b'9' => {
-                    let leading = found.digits.is_empty() && c == b'0';
-                    if !leading {
-                        found.digits.push(c);
+                    if found.len == 0 && c == b'0' {
+                        found.point -= i32::from(seen_point);
+                        continue;
                     }
-                    found.point += match (leading, seen_point) {
-                        (true, true) => -1,
-                        (false, false) => 1,
-                        _ => 0,
-                    };
+                    if found.len < N {
+                        found.digits[found.len] = c;
+                        found.len += 1;
+                    }
+                    found.point += i32::from(!seen_point);
+                }
+                b'e' => {
+                    exponent = text[at + 1..].parse().unwrap_or(0);
+                    break;
                 }
                 _ => {}
             }
         }
-        while found.digits.last() == Some(&b'0') {
-            found.digits.pop();
+        while found.len > 0 && found.digits[found.len - 1] == b'0' {
+            found.len -= 1;
         }
-        found.point =
-            if found.digits.is_empty() { 0 } else { found.point + exponent.parse::<i32>().unwrap_or(0) };
+        found.point = if found.len == 0 { 0 } else { found.point + exponent };
         found
     }
 
     fn count(&self) -> i32 {
-        i32::try_from(self.digits.len()).unwrap_or(i32::MAX)
+        i32::try_from(self.len).unwrap_or(i32::MAX)
     }
 
     /// The digit at a place counted from the first one; zero outside.
     fn at(&self, place: i64) -> char {
-        usize::try_from(place).ok().and_then(|at| self.digits.get(at)).map_or('0', |&c| char::from(c))
+        let known = usize::try_from(place).ok().and_then(|at| self.digits[..self.len].get(at));
+        known.map_or('0', |&c| char::from(c))
     }
 
     fn write_exponent(&self, out: &mut String, fraction: i32) {
@@ -68,7 +79,7 @@ impl Digits {
             out.push('.');
             out.extend((1..=i64::from(fraction)).map(|place| self.at(place)));
         }
-        let exponent = if self.digits.is_empty() { 0 } else { self.point - 1 };
+        let exponent = if self.len == 0 { 0 } else { self.point - 1 };
         out.push_str(if exponent < 0 { "e-" } else { "e+" });
         let size = exponent.unsigned_abs();
         if size < 10 {
@@ -101,7 +112,7 @@ fn special(number: f64) -> Option<&'static str> {
     }
 }
 
-fn shortest(out: &mut String, digits: &Digits, form: Form) {
+fn shortest(out: &mut String, digits: &ShortDigits, form: Form) {
     let plain = match form {
         Form::Decimal => true,
         Form::Exponent => false,
@@ -116,6 +127,15 @@ fn shortest(out: &mut String, digits: &Digits, form: Form) {
 
 /// Appends a float64 as `strconv.FormatFloat(number, form, -1, 64)` does: the fewest digits that read back to it.
 pub fn write_float(out: &mut String, number: f64, form: Form) {
+    // Nearly all numbers of values are small and whole.
+    if number.fract() == 0.0
+        && number.abs() < 1e6
+        && !number.is_sign_negative()
+        && !matches!(form, Form::Exponent)
+    {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and well inside i64")]
+        return out.push_str(itoa::Buffer::new().format(number as i64));
+    }
     if let Some(text) = special(number) {
         out.push_str(text);
         return;
@@ -123,7 +143,7 @@ pub fn write_float(out: &mut String, number: f64, form: Form) {
     if number.is_sign_negative() {
         out.push('-');
     }
-    shortest(out, &Digits::read(ryu::Buffer::new().format_finite(number)), form);
+    shortest(out, &ShortDigits::read(ryu::Buffer::new().format_finite(number)), form);
 }
 
 /// A float64 as Go prints it with `%v`, and as `strconv.FormatFloat(number, 'g', -1, 64)` does: `1e+06`, `0.5`, `+Inf`.
@@ -148,7 +168,7 @@ pub fn go_format_float32(number: f64) -> String {
     if number.is_sign_negative() {
         out.push('-');
     }
-    shortest(&mut out, &Digits::read(ryu::Buffer::new().format_finite(number)), Form::General);
+    shortest(&mut out, &ShortDigits::read(ryu::Buffer::new().format_finite(number)), Form::General);
     out
 }
 
@@ -176,11 +196,11 @@ pub fn write_float_precision(out: &mut String, number: f64, form: Form, precisio
             out.extend(std::iter::repeat_n('0', precision - exact));
         }
         Form::Exponent => {
-            Digits::read(&format!("{number:.*e}", precision.min(MOST_DIGITS))).write_exponent(out, wanted);
+            AllDigits::read(&format!("{number:.*e}", precision.min(MOST_DIGITS))).write_exponent(out, wanted);
         }
         Form::General => {
             let wanted = wanted.max(1);
-            let digits = Digits::read(&format!("{number:.*e}", precision.clamp(1, MOST_DIGITS) - 1));
+            let digits = AllDigits::read(&format!("{number:.*e}", precision.clamp(1, MOST_DIGITS) - 1));
             let (count, exponent) = (digits.count(), digits.point - 1);
             let threshold = if wanted > count && count >= digits.point { count } else { wanted };
             if exponent < -4 || exponent >= threshold {
