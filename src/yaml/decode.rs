@@ -248,10 +248,12 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
             self.count()?;
         }
         if !matches!(self.tree.nodes[scalar as usize].content, Content::Scalar { .. }) {
-            // What is wrong inside of it is said first.
+            // What is wrong inside of it is said first. This takes more stack than other levels do.
+            self.deepen()?;
             let mut sink = super::govalue::GoSink;
-            let mut decoder = Decoder::new(self.tree, &mut sink, false);
-            decoder.depth = self.depth;
+            let mut decoder = Decoder::new(self.tree, &mut sink, self.strict);
+            (decoder.depth, decoder.aliases) = (self.depth, self.aliases.clone());
+            (decoder.decoded, decoder.decoded_in_aliases) = (self.decoded, self.decoded_in_aliases);
             let value: GoValue = decoder.value(scalar)?;
             let line = self.tree.nodes[at as usize].line;
             return Err(Problem::at(format!("invalid map key: {}", value.syntax()), line));

@@ -137,14 +137,15 @@ impl GoValue {
         }
     }
 
-    /// The order in which fmt prints the keys of maps. That of keys of different types is up to the process in Go.
+    /// The order in which fmt prints the keys of maps. That of keys of different types is up to the linker in Go; this is
+    /// how it comes out in helm.
     fn print_order(&self, other: &Self) -> std::cmp::Ordering {
         let rank = |value: &Self| match value {
             Self::Null => 0,
-            Self::Int(_) => 1,
+            Self::Str(_) => 1,
             Self::Uint(_) => 2,
-            Self::Float(_) => 3,
-            Self::Str(_) => 4,
+            Self::Int(_) => 3,
+            Self::Float(_) => 4,
             Self::Bool(_) => 5,
             Self::List(_) | Self::Map(_) => 6,
         };

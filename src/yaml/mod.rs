@@ -56,9 +56,9 @@ pub enum Target {
     /// `interface{}`: anything.
     #[default]
     Any,
-    /// `map[string]interface{}`: a mapping, or nothing.
+    /// `map[string]interface{}`: a mapping. Nothing at all is an empty one.
     Map,
-    /// `[]interface{}`: a sequence, or nothing.
+    /// `[]interface{}`: a sequence. Nothing at all is an empty one.
     List,
 }
 
@@ -90,8 +90,11 @@ pub fn parse(text: &str) -> Result<Value, Error> {
 pub fn parse_with(bytes: &[u8], options: &Options) -> Result<Value, Error> {
     let value = read(bytes, options.strict, &Shape::Any, &mut sinks::Tera::new(options.integers))?;
     let wanted = match options.target {
-        Target::Map if !(value.is_map() || value.is_none()) => "map[string]interface {}",
-        Target::List if !(value.is_array() || value.is_none()) => "[]interface {}",
+        // Go leaves what it reads into as it was: empty.
+        Target::Map if value.is_none() => return Ok(Value::from(tera::Map::new())),
+        Target::List if value.is_none() => return Ok(Value::from(Vec::<Value>::new())),
+        Target::Map if !value.is_map() => "map[string]interface {}",
+        Target::List if !value.is_array() => "[]interface {}",
         _ => return Ok(value),
     };
     let found = match value.kind() {

@@ -232,6 +232,35 @@ pub fn write_json_float(out: &mut String, number: f64) {
     }
 }
 
+/// A float64 as a reader of its JSON form finds it, which is written with the fewest digits that tell it apart: 2^62 is
+/// `4611686018427388000` there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Read {
+    Int(i64),
+    /// Past the range of an int64.
+    Uint(u64),
+    Float,
+}
+
+/// What a float64 becomes on a way through JSON.
+pub(super) fn read_back(number: f64) -> Read {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() != 0.0 || number.abs() >= 1e20 {
+        return Read::Float;
+    }
+    if number.abs() <= EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and well inside i64")]
+        return Read::Int(number as i64);
+    }
+    let mut text = String::with_capacity(24);
+    write_float(&mut text, number, Form::Decimal);
+    match (text.parse(), text.parse()) {
+        (Ok(int), _) => Read::Int(int),
+        (_, Ok(uint)) => Read::Uint(uint),
+        _ => Read::Float,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
@@ -327,5 +356,17 @@ mod tests {
         ] {
             assert_eq!(json(number), text);
         }
+    }
+
+    #[test]
+    fn json_rounds_whole_numbers() {
+        assert_eq!(read_back(1.0), Read::Int(1));
+        assert_eq!(read_back(-0.0), Read::Int(0));
+        assert_eq!(read_back(0.5), Read::Float);
+        assert_eq!(read_back(4_611_686_018_427_387_904.0), Read::Int(4_611_686_018_427_388_000));
+        assert_eq!(read_back(9_223_372_036_854_775_808.0), Read::Uint(9_223_372_036_854_776_000));
+        assert_eq!(read_back(-9_223_372_036_854_775_808.0), Read::Float);
+        assert_eq!(read_back(18_446_744_073_709_551_615.0), Read::Float);
+        assert_eq!(read_back(f64::INFINITY), Read::Float);
     }
 }

@@ -8,6 +8,7 @@ use super::{
     Checked, Integers,
     decode::{Key, Sink},
     govalue::key_of_float,
+    number::{Read, read_back},
 };
 
 /// The key of a JSON object, or none if there cannot be one.
@@ -19,14 +20,6 @@ fn key_text(key: Key<'_>) -> Option<Arc<str>> {
         Key::Float(value) => Arc::from(key_of_float(value)),
         Key::Null | Key::Uint(_) => return None,
     })
-}
-
-/// A float64 that JSON writes without a point or exponent, if it fits in an int64.
-fn whole(value: f64) -> Option<i64> {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    #[expect(clippy::cast_possible_truncation, reason = "in the range of i64")]
-    let int = (value.fract() == 0.0 && (-LIMIT..LIMIT).contains(&value)).then_some(value as i64);
-    int
 }
 
 /// How the numbers of a document become Tera's.
@@ -96,10 +89,12 @@ impl Sink for Tera {
 
     fn float(&mut self, value: f64) -> Value {
         self.odd |= !value.is_finite();
-        match (self.numbers, whole(value)) {
-            (Numbers::Int64, Some(int)) => Value::from(i128::from(int)),
-            _ => Value::from(value),
+        if self.numbers == Numbers::Int64
+            && let Read::Int(int) = read_back(value)
+        {
+            return Value::from(i128::from(int));
         }
+        Value::from(value)
     }
 
     fn text(&mut self, value: &str) -> Value {
@@ -162,12 +157,10 @@ impl Sink for Json {
 
     fn float(&mut self, value: f64) -> serde_json::Value {
         self.odd |= !value.is_finite();
-        const LIMIT: f64 = 18_446_744_073_709_551_616.0;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the range of u64")]
-        match whole(value) {
-            Some(int) => int.into(),
-            None if value.fract() == 0.0 && (0.0..LIMIT).contains(&value) => (value as u64).into(),
-            None => value.into(),
+        match read_back(value) {
+            Read::Int(int) => int.into(),
+            Read::Uint(uint) => uint.into(),
+            Read::Float => value.into(),
         }
     }
 

@@ -35,3 +35,27 @@ fn literal_blocks_survive() {
     let text = "a: |\n  one\n  two\nb: |-\n  one\n  two\n";
     assert_eq!(printed(text), text);
 }
+
+#[test]
+fn nesting_is_limited() {
+    for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", ""), ("&a [*a, ", "]")] {
+        for depth in [900, 1_100, 20_000] {
+            let text = format!("{}x{}", open.repeat(depth), close.repeat(depth));
+            let read = parse(&text);
+            assert_eq!(parse_json(&text).is_ok(), read.is_ok());
+            if let Ok(value) = read {
+                assert!(to_string(&value).is_ok());
+            }
+        }
+    }
+    let deep = |depth: usize| parse(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
+    assert!(deep(1_000).is_ok());
+    assert_eq!(
+        deep(1_001).unwrap_err().to_string(),
+        "error converting YAML to JSON: yaml: exceeded max depth of 1000"
+    );
+    assert_eq!(
+        deep(10_001).unwrap_err().to_string(),
+        "error converting YAML to JSON: yaml: exceeded max depth of 10000"
+    );
+}

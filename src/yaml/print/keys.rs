@@ -6,8 +6,11 @@ use regex::Regex;
 
 use super::super::resolve::Dialect;
 
-static LETTER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\pL$").expect("a valid pattern"));
-static DIGIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\p{Nd}$").expect("a valid pattern"));
+// Go 1.26 knows the characters of Unicode 15.
+static LETTER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[\pL&&\p{Age=15.0}]$").expect("a valid pattern"));
+static DIGIT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[\p{Nd}&&\p{Age=15.0}]$").expect("a valid pattern"));
 
 fn is_letter(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphabetic() } else { LETTER.is_match(c.encode_utf8(&mut [0; 4])) }

@@ -9,7 +9,7 @@ use tera::{Value, value::ValueKind};
 use super::{
     error::Error,
     json,
-    number::{Form, write_float},
+    number::{Form, Read, read_back, write_float},
     resolve::Dialect,
 };
 use style::{Style, analyze, select};
@@ -271,13 +271,10 @@ impl<'o, 'v> Printer<'o, 'v> {
                 if !number.is_finite() {
                     return Err(Odd);
                 }
-                if number.fract() == 0.0
-                    && (-9_223_372_036_854_775_808.0..18_446_744_073_709_551_616.0).contains(&number)
-                {
-                    #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
-                    text.push_str(itoa::Buffer::new().format(number as i128));
-                } else {
-                    write_float(&mut text, number, Form::General);
+                match read_back(number) {
+                    Read::Int(int) => text.push_str(itoa::Buffer::new().format(int)),
+                    Read::Uint(uint) => text.push_str(itoa::Buffer::new().format(uint)),
+                    Read::Float => write_float(&mut text, number, Form::General),
                 }
             }
             Numbers::Typed if number.is_nan() => text.push_str(".nan"),

@@ -51,7 +51,7 @@ pub(super) struct Scanner<'a> {
     key_allowed: bool,
     /// One for the block context and one for each flow collection.
     keys: Vec<SimpleKey>,
-    /// The levels of `keys` whose key is possible, lowest first.
+    /// The levels of `keys` with a possible key that the queue waits for, lowest first.
     possible: VecDeque<usize>,
 }
 
@@ -179,9 +179,15 @@ impl<'a> Scanner<'a> {
         if self.indents.len() > MAX_DEPTH {
             return Err(self.problem("exceeded max depth of 10000"));
         }
-        let at = before.map_or(self.queue.len(), |number| number - self.taken);
-        self.queue.insert(at, Token { kind, line });
+        let number = before.unwrap_or(self.taken + self.queue.len());
+        self.insert(number, Token { kind, line });
         Ok(())
+    }
+
+    /// Puts a token into the queue in front of one with a number; at the end if that one has left it.
+    fn insert(&mut self, number: usize, token: Token<'a>) {
+        let at = number.checked_sub(self.taken).unwrap_or(self.queue.len());
+        self.queue.insert(at, token);
     }
 
     /// Closes the block collections that are deeper than a column.
@@ -318,7 +324,7 @@ impl<'a> Scanner<'a> {
 
     fn flow_start(&mut self, kind: Kind<'a>) -> Step<()> {
         self.save_key()?;
-        self.keys.push(SimpleKey::default());
+        self.keys.push(SimpleKey { token: self.taken + self.queue.len(), ..SimpleKey::default() });
         self.flow_level += 1;
         if self.flow_level > MAX_DEPTH {
             return Err(self.problem("exceeded max depth of 10000"));
@@ -331,7 +337,16 @@ impl<'a> Scanner<'a> {
         self.remove_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
-            self.keys.pop();
+            let inner = self.keys.pop().map(|key| key.token);
+            // go-yaml forgets here to wait for the `:` after a collection that begins a key, if no key could begin inside
+            // of it: `{}: a` and `[,]: a` come out as something else than mappings.
+            let level = self.keys.len() - 1;
+            if self.keys[level].possible
+                && inner == Some(self.keys[level].token)
+                && self.possible.back() == Some(&level)
+            {
+                self.possible.pop_back();
+            }
         }
         self.key_allowed = false;
         self.indicator(kind)
@@ -365,8 +380,7 @@ impl<'a> Scanner<'a> {
         let level = self.keys.len() - 1;
         if self.is_key_valid(level)? {
             let key = self.keys[level];
-            let token = Token { kind: Kind::Key, line: key.line };
-            self.queue.insert(key.token - self.taken, token);
+            self.insert(key.token, Token { kind: Kind::Key, line: key.line });
             self.roll_indent(key.column, Some(key.token), Kind::BlockMappingStart, key.line)?;
             self.forget_key(level);
             self.key_allowed = false;
