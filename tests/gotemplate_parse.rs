@@ -860,3 +860,64 @@ fn wide_templates() {
         parse(&arena, source, &Options::new(&|name| name == "f")).unwrap();
     }
 }
+
+/// What the mistakes of every day are answered.
+#[test]
+fn error_texts() {
+    let templates = [
+        "a: {{ .Values.a",
+        "a: {{ .Values.a }",
+        "{{ if .Values.a }}\na: b\n",
+        "{{ range .Values.a }}",
+        "{{ end }}",
+        "{{ if .Values.a }}{{ else }}{{ else }}{{ end }}",
+        "{{ else }}",
+        "{{ if }}{{ end }}",
+        "{{ }}",
+        "{{ .Values.a | }}{{ | quote }}",
+        "{{ .Values.a | 1 }}",
+        "{{ .Values.a-b }}",
+        "{{ .Values.[0] }}",
+        "{{ .Values.a.}}",
+        "{{ Values.a }}",
+        "{{ quot .Values.a }}",
+        "{{ $name }}",
+        "{{ if true }}{{ $x := 1 }}{{ end }}{{ $x }}",
+        "{{ range $a, $b, $c := .Values.a }}{{ end }}",
+        "{{ $a, $b := .Values.a }}",
+        "{{ 'single' }}",
+        "{{ \"open }}",
+        "{{ `open }}",
+        "{{ \"a\\d\" }}",
+        "{{ (quote .Values.a }}",
+        "{{ quote .Values.a) }}",
+        "{{ quote(.Values.a) }}",
+        "{{ 12x }}",
+        "{{ 099 }}",
+        "{{ 99999999999999999999 }}",
+        "{{ \"a\".b }}",
+        "{{ break }}",
+        "{{ if .a }}{{ continue }}{{ end }}",
+        "{{ define \"x\" }}",
+        "{{ define x }}{{ end }}",
+        "{{ if .a }}{{ define \"x\" }}{{ end }}{{ end }}",
+        "{{ define \"x\" }}1{{ end }}\n{{ define \"x\" }}2{{ end }}",
+        "{{ define \"x\" }}{{ else }}{{ end }}",
+        "{{ template x }}",
+        "{{ include \"x\" . | f # comment }}",
+        "{{/* open",
+        "{{/* closed */ 1 }}",
+        "{{ .a := 1 }}",
+        "{{ $x := }}",
+        "{{ if eq .a \"b\" && .c }}{{ end }}",
+        "{{\n  printf \"%s\"\n    .Values.a\n",
+        "{{ “quoted” }}",
+    ];
+    let mut texts = String::new();
+    for template in templates {
+        let error = ours(template.as_bytes(), Mode::default()).unwrap_err();
+        assert_eq!(judged(template.as_bytes(), Mode::default()).unwrap_err(), error);
+        let _ = writeln!(texts, "{template:?}\n  {error}");
+    }
+    insta::assert_snapshot!(texts);
+}

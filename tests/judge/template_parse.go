@@ -47,12 +47,12 @@ func templateParse(request []byte) (any, error) {
 	for _, name := range names {
 		t := set[name]
 		fmt.Fprintf(&out, "tree %q empty=%v\n%q\n", name, parse.IsEmptyTree(t.Root), t.Root.String())
-		dump(&out, t, t.Root)
+		dumpNode(&out, t, t.Root)
 	}
 	return out.String(), nil
 }
 
-func dump(out *strings.Builder, t *parse.Tree, node parse.Node) {
+func dumpNode(out *strings.Builder, t *parse.Tree, node parse.Node) {
 	location, context := t.ErrorContext(node)
 	line := func(kind string, more ...any) {
 		fmt.Fprintf(out, "%s %d %s", kind, node.Position(), location)
@@ -63,12 +63,12 @@ func dump(out *strings.Builder, t *parse.Tree, node parse.Node) {
 	}
 	list := func(l *parse.ListNode) {
 		if l != nil {
-			dump(out, t, l)
+			dumpNode(out, t, l)
 		}
 	}
 	branch := func(kind string, n *parse.BranchNode) {
 		line(kind, n.Line, n.ElseList != nil)
-		dump(out, t, n.Pipe)
+		dumpNode(out, t, n.Pipe)
 		list(n.List)
 		list(n.ElseList)
 	}
@@ -76,7 +76,7 @@ func dump(out *strings.Builder, t *parse.Tree, node parse.Node) {
 	case *parse.ListNode:
 		line("list", len(n.Nodes))
 		for _, child := range n.Nodes {
-			dump(out, t, child)
+			dumpNode(out, t, child)
 		}
 	case *parse.TextNode:
 		line("text", strconv.Quote(string(n.Text)))
@@ -84,7 +84,7 @@ func dump(out *strings.Builder, t *parse.Tree, node parse.Node) {
 		line("comment", strconv.Quote(n.Text))
 	case *parse.ActionNode:
 		line("action", n.Line)
-		dump(out, t, n.Pipe)
+		dumpNode(out, t, n.Pipe)
 	case *parse.BreakNode:
 		line("break", n.Line)
 	case *parse.ContinueNode:
@@ -98,20 +98,20 @@ func dump(out *strings.Builder, t *parse.Tree, node parse.Node) {
 	case *parse.TemplateNode:
 		line("template", n.Line, strconv.Quote(n.Name))
 		if n.Pipe != nil {
-			dump(out, t, n.Pipe)
+			dumpNode(out, t, n.Pipe)
 		}
 	case *parse.PipeNode:
 		line("pipe", n.Line, n.IsAssign, len(n.Decl), strconv.Quote(context))
 		for _, v := range n.Decl {
-			dump(out, t, v)
+			dumpNode(out, t, v)
 		}
 		for _, c := range n.Cmds {
-			dump(out, t, c)
+			dumpNode(out, t, c)
 		}
 	case *parse.CommandNode:
 		line("command")
 		for _, a := range n.Args {
-			dump(out, t, a)
+			dumpNode(out, t, a)
 		}
 	case *parse.IdentifierNode:
 		line("identifier", n.Ident)
@@ -125,7 +125,7 @@ func dump(out *strings.Builder, t *parse.Tree, node parse.Node) {
 		line("field", strings.Join(n.Ident, " "))
 	case *parse.ChainNode:
 		line("chain", strings.Join(n.Field, " "))
-		dump(out, t, n.Node)
+		dumpNode(out, t, n.Node)
 	case *parse.BoolNode:
 		line("bool", n.True)
 	case *parse.NumberNode:

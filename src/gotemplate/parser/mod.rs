@@ -5,6 +5,8 @@
 //! for the sake of those who walk the tree.
 
 mod pipeline;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 use std::collections::{HashMap, HashSet};
