@@ -311,6 +311,10 @@ mod tests {
             "1970-01-01 00:00:00.000000005 +0000 UTC|{5 62135596800 0}|\
              {%!t(uint64=5) %!t(int64=62135596800) %!t(*time.Location=<nil>)}"
         );
+        assert_eq!(
+            text("%#w", &[Value::from(vec![time.clone()])]),
+            "%!w([]interface {}=[]interface {}{time.Time{wall:0x5, ext:62135596800, loc:(*time.Location)(nil)}})"
+        );
         assert_eq!(text("%#v", &[time]), "time.Date(1970, time.January, 1, 0, 0, 0, 5, time.UTC)");
         let month = make(Type::Month, [("value", Value::from(3i64))]);
         assert_eq!(text("%v %d %q %#v", &vec![month; 4]), r#"March 3 "March" 3"#);

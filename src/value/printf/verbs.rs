@@ -341,6 +341,7 @@ impl<'s> Printer<'s> {
     /// Prints the pointer to the location of a time in UTC, which is nil.
     fn nil_location(&mut self, verb: char) -> Result<(), Error> {
         match verb {
+            'v' if self.layout.sharp_v => self.write(b"(*time.Location)(nil)"),
             'v' => self.layout.pad(&mut self.out, b"<nil>"),
             'b' | 'o' | 'd' => return self.integer(0, false, verb, &Value::none()),
             _ => {
