@@ -1,6 +1,8 @@
 //! Go's semantics on values, held against Go itself.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+#[path = "value/alias.rs"]
+mod alias;
 #[path = "value/generate.rs"]
 mod generate;
 mod judge;
@@ -15,10 +17,11 @@ use proptest::{prelude::*, sample::select};
 use serde_json::json;
 use tera::Value;
 
+thread_local! {
+    static JUDGE: RefCell<Judge> = RefCell::new(Judge::start());
+}
+
 fn ask(request: &serde_json::Value) -> Result<Vec<u8>, String> {
-    thread_local! {
-        static JUDGE: RefCell<Judge> = RefCell::new(Judge::start());
-    }
     let answer = JUDGE.with_borrow_mut(|judge| judge.ask(request))?;
     // Go writes a []byte of nothing as null.
     Ok(STANDARD.decode(answer.as_str().unwrap_or_default()).unwrap())
@@ -117,6 +120,18 @@ proptest! {
     fn truth_is_that_of_go(value in any_value()) {
         let ours = truth::is_true(&Scope::new(), &value);
         prop_assert_eq!((!ours).to_string(), go_call("not .a0", std::slice::from_ref(&value)).unwrap(), "{:?}", value);
+    }
+
+    #[test]
+    fn changes_show_as_in_go(steps in alias::steps()) {
+        let (ours, told) = alias::run(&steps);
+        let go = JUDGE.with_borrow_mut(|judge| judge.ask(&json!({"op": "alias.run", "steps": told}))).unwrap();
+        let cycle = |text: &str| {
+            // Go names the type at which it noticed.
+            text.replace("cycle via []interface {}", "cycle via map[string]interface {}")
+        };
+        let go: Vec<_> = go.as_array().unwrap().iter().map(|text| cycle(text.as_str().unwrap())).collect();
+        prop_assert_eq!(ours, go);
     }
 
     #[test]
