@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tera::Value;
 
-use crate::value::{Scope, typed};
+use crate::value::{Scope, empty_list, typed};
 
 /// One call: the evaluated arguments and the state of the render.
 #[derive(Clone, Copy)]
@@ -58,10 +58,25 @@ impl<'a> Call<'a> {
         self.arg(at).as_f64().unwrap_or_default()
     }
 
-    /// Names the Go type of a list or map that this call made.
-    pub(crate) fn named(&self, value: Value, name: &'static str) -> Value {
-        self.scope.name_type(&value, name);
-        value
+    /// A list of a Go type other than `[]interface {}`.
+    pub(crate) fn list_of(&self, items: Vec<Value>, type_name: &'static str) -> Value {
+        let list = if items.is_empty() { empty_list() } else { Value::from(items) };
+        self.scope.name_type(&list, type_name);
+        list
+    }
+
+    /// A nil slice of a Go type.
+    pub(crate) fn nil_list(&self, type_name: &'static str) -> Value {
+        let list = self.list_of(Vec::new(), type_name);
+        self.scope.make_nil(&list);
+        list
+    }
+
+    /// A nil map.
+    pub(crate) fn nil_map(&self) -> Value {
+        let map = Value::from(tera::Map::default());
+        self.scope.make_nil(&map);
+        map
     }
 
     /// A boolean argument.

@@ -68,13 +68,27 @@ pub(crate) fn parse_int(text: &str, base: u32) -> Option<i64> {
     i64::try_from(signed).ok()
 }
 
-/// `strconv.ParseInt` in decimal, whose answer beside an error is the nearest number, or zero for what is none.
+/// `strconv.ParseInt` in decimal, whose answer beside an error is the nearest number, or zero for what is none. It
+/// leaves off at the digit that goes beyond 64 bits, and does not see what follows.
 pub(crate) fn parse_int_clamped(text: &str) -> i64 {
+    let negative = text.starts_with('-');
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    if digits.is_empty() {
         return 0;
     }
-    parse_int(text, 10).unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
+    let nearest = if negative { i64::MIN } else { i64::MAX };
+    let mut magnitude = 0_u64;
+    for byte in digits.bytes() {
+        if !byte.is_ascii_digit() {
+            return 0;
+        }
+        match magnitude.checked_mul(10).and_then(|n| n.checked_add(u64::from(byte - b'0'))) {
+            Some(next) => magnitude = next,
+            None => return nearest,
+        }
+    }
+    let signed = if negative { -i128::from(magnitude) } else { i128::from(magnitude) };
+    i64::try_from(signed).unwrap_or(nearest)
 }
 
 fn parse_uint(digits: &str, base: u32) -> Option<u64> {

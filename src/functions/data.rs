@@ -5,10 +5,8 @@
 
 use tera::{Value, value::Key};
 
-use super::{
-    Call, Error, Family, Function, Native, Outcome, Param,
-    json::{self, Style},
-};
+use super::{Call, Error, Family, Function, Native, Outcome, Param, json};
+use crate::value::json::{Style, to_string};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("toJson", &[Param::Any], to_json, "JSON on one line."),
@@ -36,12 +34,12 @@ const fn function(
     Function::new(name, Family::Data, params, native, summary)
 }
 
-const COMPACT: Style = Style { html: true, pretty: false };
-const PRETTY: Style = Style { html: true, pretty: true };
-const RAW: Style = Style { html: false, pretty: false };
+const COMPACT: Style<'_> = Style { html: true, indent: None };
+const PRETTY: Style<'_> = Style { html: true, indent: Some("  ") };
+const RAW: Style<'_> = Style { html: false, indent: None };
 
-fn encoded(call: &Call<'_>, style: Style) -> Outcome {
-    json::encode(call.scope, call.arg(0), style).map(Value::from)
+fn encoded(call: &Call<'_>, style: Style<'_>) -> Outcome {
+    Ok(Value::from(to_string(call.scope, call.arg(0), style)?))
 }
 
 /// An empty text for an error.
@@ -73,11 +71,16 @@ fn must_to_raw_json(call: &Call<'_>) -> Outcome {
 }
 
 fn from_json(call: &Call<'_>) -> Outcome {
-    let (mut map, error) = json::decode_map(call.bytes(0));
-    if let Some(error) = error {
-        map.insert(Key::Str("Error"), Value::from(error.to_string()));
+    match json::decode_map(call.bytes(0)) {
+        (None, None) => Ok(call.nil_map()),
+        (map, error) => {
+            let mut map = map.unwrap_or_default();
+            if let Some(error) = error {
+                map.insert(Key::Str("Error"), Value::from(error.to_string()));
+            }
+            Ok(Value::from(map))
+        }
     }
-    Ok(Value::from(map))
 }
 
 /// The text of an error as the only item.
@@ -86,7 +89,11 @@ fn only(error: &Error) -> Value {
 }
 
 fn from_json_array(call: &Call<'_>) -> Outcome {
-    Ok(json::decode_list(call.bytes(0)).unwrap_or_else(|error| only(&error)))
+    Ok(match json::decode_list(call.bytes(0)) {
+        Ok(Some(list)) => list,
+        Ok(None) => call.nil_list("[]interface {}"),
+        Err(error) => only(&error),
+    })
 }
 
 fn must_from_json(call: &Call<'_>) -> Outcome {

@@ -96,7 +96,7 @@ fn get(call: &Call<'_>) -> Outcome {
 
 fn set(call: &Call<'_>) -> Outcome {
     let map = call.arg(0);
-    if map.is_none() || map.is_undefined() {
+    if map.is_none() || map.is_undefined() || call.scope.is_nil(map) {
         return Err(Error::new("assignment to entry in nil map"));
     }
     call.scope.set(map, &call.text(1), call.arg(2).clone())?;
@@ -173,7 +173,7 @@ fn keys(call: &Call<'_>) -> Outcome {
             all.extend(map.sorted().into_iter().map(|(name, _)| Value::from(name)));
         }
     }
-    Ok(call.named(Value::from(all), "[]string"))
+    Ok(call.list_of(all, "[]string"))
 }
 
 fn values(call: &Call<'_>) -> Outcome {

@@ -105,7 +105,7 @@ fn made(call: &Call<'_>, items: Vec<Value>) -> Outcome {
 }
 
 fn strings(call: &Call<'_>, items: Vec<Value>) -> Value {
-    call.named(Value::from(items), "[]string")
+    call.list_of(items, "[]string")
 }
 
 fn list(call: &Call<'_>) -> Outcome {
@@ -136,12 +136,18 @@ fn last(call: &Call<'_>) -> Outcome {
 
 fn rest(call: &Call<'_>) -> Outcome {
     let items = items(call, 0, "Cannot find rest on")?;
-    Ok(Value::from(items.get(1..).unwrap_or_default()))
+    match items.split_first() {
+        Some((_, rest)) => Ok(Value::from(rest)),
+        None => Ok(call.nil_list("[]interface {}")),
+    }
 }
 
 fn initial(call: &Call<'_>) -> Outcome {
     let items = items(call, 0, "Cannot find initial on")?;
-    Ok(Value::from(items.split_last().map_or(&[][..], |(_, initial)| initial)))
+    match items.split_last() {
+        Some((_, initial)) => Ok(Value::from(initial)),
+        None => Ok(call.nil_list("[]interface {}")),
+    }
 }
 
 fn reverse(call: &Call<'_>) -> Outcome {
@@ -273,11 +279,14 @@ fn slice(call: &Call<'_>) -> Outcome {
     }
     let start = call.args.get(1).map_or(0, to_int64);
     let end = call.args.get(2).map_or_else(|| i64::try_from(items.len()).unwrap_or(i64::MAX), to_int64);
-    let part = match (usize::try_from(start), usize::try_from(end)) {
-        (Ok(start), Ok(end)) => items.get(start..end),
-        _ => None,
+    let range = match (usize::try_from(start), usize::try_from(end)) {
+        (Ok(start), Ok(end)) => start..end,
+        _ => return Err(Error::new("reflect.Value.Slice: slice index out of bounds")),
     };
-    match part {
+    if let Some(bytes) = call.arg(0).as_bytes().and_then(|bytes| bytes.get(range.clone())) {
+        return Ok(Value::bytes(bytes));
+    }
+    match items.get(range) {
         Some(part) => Ok(Value::from(part)),
         None => Err(Error::new("reflect.Value.Slice: slice index out of bounds")),
     }
@@ -292,6 +301,9 @@ fn concat(call: &Call<'_>) -> Outcome {
         })?;
         limits::check_items(all.len() + items.len())?;
         all.extend_from_slice(&items);
+    }
+    if all.is_empty() {
+        return Ok(call.nil_list("[]interface {}"));
     }
     made(call, all)
 }
@@ -320,7 +332,7 @@ fn chunk(call: &Call<'_>) -> Outcome {
     if count < 0 {
         return Err(Error::new("runtime error: makeslice: len out of range"));
     }
-    Ok(call.named(Value::from(chunks), "[][]interface {}"))
+    Ok(call.list_of(chunks, "[][]interface {}"))
 }
 
 /// Sprig's `strslice`: the items as texts, without nil; what is no list is the only item.

@@ -235,16 +235,16 @@ fn pow10(y: f64) -> f64 {
 
 fn until(call: &Call<'_>) -> Outcome {
     let count = call.int(0);
-    list(0, count, if count < 0 { -1 } else { 1 })
+    list(call, 0, count, if count < 0 { -1 } else { 1 })
 }
 
 fn until_step(call: &Call<'_>) -> Outcome {
-    list(call.int(0), call.int(1), call.int(2))
+    list(call, call.int(0), call.int(1), call.int(2))
 }
 
-fn list(start: i64, stop: i64, step: i64) -> Outcome {
+fn list(call: &Call<'_>, start: i64, stop: i64, step: i64) -> Outcome {
     let numbers: Vec<Value> = steps(start, stop, step)?.map(Value::from).collect();
-    Ok(Value::from(numbers))
+    Ok(call.list_of(numbers, "[]int"))
 }
 
 /// The numbers from `start` up to (or, for a negative step, down to) `stop`, without it.

@@ -1,12 +1,11 @@
 //! Go's own printing and escaping: `print` and its kin, `html`, `js`, `urlquery`.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use tera::Value;
 
 use super::{Call, Error, Family, Function, Native, Outcome, Param, limits};
-use crate::value::{print, printable::is_printable, printf, typed};
+use crate::value::{is_printable, print, printf, typed};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("print", &[], print, "The arguments as text, with spaces where neither side is one."),
@@ -83,21 +82,27 @@ fn html(call: &Call<'_>) -> Outcome {
 
 fn js(call: &Call<'_>) -> Outcome {
     let value = evaluated(call)?;
-    let text = super::call::decode(bytes(&value));
+    let text = bytes(&value);
     let special = |c: char| c < ' ' || !c.is_ascii() || "\\'\"<>&=".contains(c);
-    if matches!(text, Cow::Borrowed(_)) && !text.contains(special) {
+    if text.iter().all(|byte| byte.is_ascii() && !special(char::from(*byte))) {
         return Ok(value);
     }
-    let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for c in text.chars() {
-        match c {
-            '\\' | '\'' | '"' => out.extend(['\\', c]),
-            c if !special(c) || !c.is_ascii() && is_printable(c) => out.push(c),
-            c => write!(out, "\\u{:04X}", u32::from(c)).map_err(|error| Error::new(error.to_string()))?,
+    let mut out = Vec::with_capacity(text.len() + text.len() / 8);
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' | '\'' | '"' => out.extend([b'\\', c as u8]),
+                c if !special(c) || !c.is_ascii() && is_printable(c) => {
+                    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                c => out.extend_from_slice(format!("\\u{:04X}", u32::from(c)).as_bytes()),
+            }
         }
+        // Go takes what is not UTF-8 for U+FFFD, which is printable, and writes it as it is.
+        out.extend_from_slice(chunk.invalid());
     }
     limits::check_text(out.len())?;
-    Ok(Value::from(out))
+    Ok(typed::text(out))
 }
 
 fn urlquery(call: &Call<'_>) -> Outcome {

@@ -1,6 +1,20 @@
 //! Go's `unicode` package: simple case mappings (one rune to one rune) and the general categories.
+//!
+//! Go's tables are those of Unicode 15.0. Characters that came later are none to it, which [`is_printable`] tells.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
+
+use crate::value::is_printable;
+
+/// The category by Go's tables.
+fn category(c: char) -> GeneralCategory {
+    if is_printable(c) { get_general_category(c) } else { GeneralCategory::Unassigned }
+}
+
+/// A mapping, if Go knows it.
+fn known(from: char, to: char) -> char {
+    if is_printable(from) && is_printable(to) { to } else { from }
+}
 
 /// `unicode.ToUpper`
 pub(crate) fn to_upper(c: char) -> char {
@@ -9,7 +23,7 @@ pub(crate) fn to_upper(c: char) -> char {
     }
     let mut mapped = c.to_uppercase();
     match (mapped.next(), mapped.next()) {
-        (Some(upper), None) => upper,
+        (Some(upper), None) => known(c, upper),
         _ => simple_upper(c),
     }
 }
@@ -29,7 +43,7 @@ pub(crate) fn to_lower(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
     }
-    c.to_lowercase().next().unwrap_or(c)
+    known(c, c.to_lowercase().next().unwrap_or(c))
 }
 
 /// `unicode.ToTitle`
@@ -51,7 +65,7 @@ pub(crate) fn is_letter(c: char) -> bool {
         return c.is_ascii_alphabetic();
     }
     matches!(
-        get_general_category(c),
+        category(c),
         GeneralCategory::UppercaseLetter
             | GeneralCategory::LowercaseLetter
             | GeneralCategory::TitlecaseLetter
@@ -62,25 +76,17 @@ pub(crate) fn is_letter(c: char) -> bool {
 
 /// `unicode.IsUpper`
 pub(crate) fn is_upper(c: char) -> bool {
-    if c.is_ascii() {
-        c.is_ascii_uppercase()
-    } else {
-        get_general_category(c) == GeneralCategory::UppercaseLetter
-    }
+    if c.is_ascii() { c.is_ascii_uppercase() } else { category(c) == GeneralCategory::UppercaseLetter }
 }
 
 /// `unicode.IsLower`
 pub(crate) fn is_lower(c: char) -> bool {
-    if c.is_ascii() {
-        c.is_ascii_lowercase()
-    } else {
-        get_general_category(c) == GeneralCategory::LowercaseLetter
-    }
+    if c.is_ascii() { c.is_ascii_lowercase() } else { category(c) == GeneralCategory::LowercaseLetter }
 }
 
 /// `unicode.IsTitle`
 pub(crate) fn is_title(c: char) -> bool {
-    !c.is_ascii() && get_general_category(c) == GeneralCategory::TitlecaseLetter
+    !c.is_ascii() && category(c) == GeneralCategory::TitlecaseLetter
 }
 
 /// `unicode.IsNumber`
@@ -89,7 +95,7 @@ pub(crate) fn is_number(c: char) -> bool {
         return c.is_ascii_digit();
     }
     matches!(
-        get_general_category(c),
+        category(c),
         GeneralCategory::DecimalNumber | GeneralCategory::LetterNumber | GeneralCategory::OtherNumber
     )
 }
@@ -97,7 +103,7 @@ pub(crate) fn is_number(c: char) -> bool {
 /// `unicode.IsPunct`
 pub(crate) fn is_punct(c: char) -> bool {
     matches!(
-        get_general_category(c),
+        category(c),
         GeneralCategory::ConnectorPunctuation
             | GeneralCategory::DashPunctuation
             | GeneralCategory::OpenPunctuation
@@ -106,4 +112,31 @@ pub(crate) fn is_punct(c: char) -> bool {
             | GeneralCategory::FinalPunctuation
             | GeneralCategory::OtherPunctuation
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_mapped_one_to_one() {
+        for (c, upper, lower, title) in [
+            ('a', 'A', 'a', 'A'),
+            ('ß', 'ß', 'ß', 'ß'),
+            ('ǆ', 'Ǆ', 'ǆ', 'ǅ'),
+            ('İ', 'İ', 'i', 'İ'),
+            ('ῳ', 'ῼ', 'ῳ', 'ῼ'),
+            ('ა', 'Ა', 'ა', 'ა'),
+            // Its upper case came with Unicode 16.
+            ('\u{19B}', '\u{19B}', '\u{19B}', '\u{19B}'),
+        ] {
+            assert_eq!((to_upper(c), to_lower(c), to_title(c)), (upper, lower, title), "{c}");
+        }
+    }
+
+    #[test]
+    fn characters_after_unicode_15_are_none() {
+        assert!(is_letter('é') && is_upper('É') && is_number('٣') && is_punct('、') && is_title('ǅ'));
+        assert!(!is_letter('\u{10D50}') && !is_upper('\u{10D50}') && !is_number('\u{10D40}'));
+    }
 }

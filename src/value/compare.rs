@@ -170,6 +170,11 @@ pub fn deep_equal(scope: &Scope, first: &Value, second: &Value) -> Result<bool, 
     deep_equal_at(scope, first, second, 0)
 }
 
+/// Whether two lists or two maps are of one type, and both or neither nil.
+fn same_type(scope: &Scope, first: &Value, second: &Value) -> bool {
+    scope.named_type(first) == scope.named_type(second) && scope.is_nil(first) == scope.is_nil(second)
+}
+
 fn deep_equal_at(scope: &Scope, first: &Value, second: &Value, depth: usize) -> Result<bool, Error> {
     if depth > MAX_DEPTH {
         return Err(scope.too_deep());
@@ -179,7 +184,7 @@ fn deep_equal_at(scope: &Scope, first: &Value, second: &Value, depth: usize) -> 
         return Ok(nil(first) && nil(second));
     }
     if let (Some(a), Some(b)) = (first.as_array(), second.as_array()) {
-        if scope.named_type(first) != scope.named_type(second) || a.len() != b.len() {
+        if !same_type(scope, first, second) || a.len() != b.len() {
             return Ok(false);
         }
         for (a, b) in a.iter().zip(b) {
@@ -194,7 +199,7 @@ fn deep_equal_at(scope: &Scope, first: &Value, second: &Value, depth: usize) -> 
         if matches!((first.as_map(), second.as_map()), (Some(a), Some(b)) if std::ptr::eq(a, b)) {
             return Ok(true);
         }
-        if scope.named_type(first) != scope.named_type(second) || a.len() != b.len() {
+        if !same_type(scope, first, second) || a.len() != b.len() {
             return Ok(false);
         }
         for (key, value) in a.iter() {

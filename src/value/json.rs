@@ -192,6 +192,7 @@ impl Writer<'_> {
                 STANDARD.encode_string(value.as_bytes().unwrap_or_default(), &mut self.out);
                 self.out.push('"');
             }
+            ValueKind::Array | ValueKind::Map if is_nil(self.scope, value) => self.out.push_str("null"),
             ValueKind::Array => self.list(value.as_array().unwrap_or_default(), depth)?,
             ValueKind::Map => match typed::Type::of(value) {
                 None => self.map(value, depth)?,
@@ -274,6 +275,14 @@ impl Writer<'_> {
     }
 }
 
+/// Whether the value is a nil map or slice, which are few and empty.
+fn is_nil(scope: &Scope, value: &Value) -> bool {
+    let empty = value
+        .as_array()
+        .map_or_else(|| value.as_map().is_some_and(|map| map.is_empty()), <[Value]>::is_empty);
+    empty && scope.is_nil(value)
+}
+
 fn finite(value: &Value) -> Result<f64, Error> {
     let number = value.as_f64().unwrap_or_default();
     if number.is_finite() { Ok(number) } else { Err(Error::UnsupportedNumber(go_format_float(number))) }
@@ -317,6 +326,7 @@ impl Plain<'_> {
                 self.spend(bytes.len() + 2)?;
                 Ok(Some(Value::from(STANDARD.encode(bytes))))
             }
+            ValueKind::Array | ValueKind::Map if is_nil(self.scope, value) => Ok(Some(Value::none())),
             ValueKind::Array => self.list(value.as_array().unwrap_or_default(), depth),
             ValueKind::Map => match typed::Type::of(value) {
                 None => self.map(value, depth, false),

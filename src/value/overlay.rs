@@ -47,7 +47,8 @@ struct Changed {
 
 struct Named {
     _original: Value,
-    name: &'static str,
+    name: Option<&'static str>,
+    nil: bool,
 }
 
 /// The state of one render that functions share: what templates have changed, and the limits.
@@ -259,11 +260,10 @@ impl Scope {
     }
 
     /// Gives a map or list a name of a Go type other than `map[string]interface {}` and `[]interface {}`, which
-    /// `typeOf` and errors then tell. Everything else ignores it.
+    /// `typeOf` and errors then tell. Everything else ignores it. Of lists without items, only those that
+    /// [`empty_list`] made can have a name.
     pub fn name_type(&self, value: &Value, name: &'static str) {
-        if let Some(address) = container_address(value) {
-            self.named.borrow_mut().insert(address, Named { _original: value.clone(), name });
-        }
+        self.know(value, |named| named.name = Some(name));
     }
 
     /// The name that [`Scope::name_type`] gave.
@@ -273,7 +273,32 @@ impl Scope {
         if named.is_empty() {
             return None;
         }
-        named.get(&container_address(value)?).map(|named| named.name)
+        named.get(&container_address(value)?)?.name
+    }
+
+    /// Makes an empty map or list nil: Go writes a nil map and a nil slice as `null`, and takes them for empty
+    /// otherwise. Of lists, only those that [`empty_list`] made can be nil.
+    pub fn make_nil(&self, value: &Value) {
+        self.know(value, |named| named.nil = true);
+    }
+
+    /// Whether the value is a map or list that [`Scope::make_nil`] made nil. (Go's `nil` itself is none.)
+    #[must_use]
+    pub fn is_nil(&self, value: &Value) -> bool {
+        let named = self.named.borrow();
+        !named.is_empty()
+            && container_address(value).and_then(|address| named.get(&address)).is_some_and(|named| named.nil)
+    }
+
+    fn know(&self, value: &Value, what: impl FnOnce(&mut Named)) {
+        if let Some(address) = container_address(value) {
+            let mut named = self.named.borrow_mut();
+            what(named.entry(address).or_insert_with(|| Named {
+                _original: value.clone(),
+                name: None,
+                nil: false,
+            }));
+        }
     }
 
     /// The value with all changes in it, for whoever reads values without a scope. Where nothing below was changed, the
@@ -327,11 +352,27 @@ impl Scope {
     }
 }
 
-/// The address that tells one map or non-empty list from another.
+/// The zero value of the type of a string or number.
+fn zero(value: &Value) -> Value {
+    if value.is_string() { Value::from("") } else { Value::from(0_u64) }
+}
+
+/// A list without items that has an address of its own, so that it can have a name or be nil.
+#[must_use]
+pub fn empty_list() -> Value {
+    let items: Vec<Value> = Vec::with_capacity(1);
+    Value::from(items)
+}
+
+/// The address that tells one map or list from another; none for lists without items that have no memory.
 fn container_address(value: &Value) -> Option<usize> {
     match (value.as_map(), value.as_array()) {
         (Some(map), _) => Some(address(map)),
-        (_, Some(items)) if !items.is_empty() => Some(items.as_ptr().addr()),
+        (_, Some(items)) => {
+            let address = items.as_ptr().addr();
+            let none: Vec<Value> = Vec::new();
+            (!items.is_empty() || address != none.as_ptr().addr()).then_some(address)
+        }
         _ => None,
     }
 }
@@ -392,9 +433,15 @@ impl Copy<'_> {
             }
             self.open.push(address);
         }
+        // The library that sprig copies with does not see the unexported fields of structs, but knows times.
+        let of_struct = typed::Type::of_map(&map).is_some_and(|kind| !kind.fields().is_empty());
+        let hidden = |key: &Key<'_>| {
+            of_struct && key.as_str().is_some_and(|name| name.starts_with(char::is_lowercase))
+        };
         let mut copied = Map::with_capacity(map.len());
         for (key, value) in map.iter() {
-            copied.insert(key.clone(), self.value(value, depth + 1)?);
+            let copy = if hidden(key) { zero(value) } else { self.value(value, depth + 1)? };
+            copied.insert(key.clone(), copy);
         }
         if changed {
             self.open.pop();
@@ -457,6 +504,22 @@ impl Materialise<'_> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn empty_lists_and_maps_can_be_nil_and_have_names() {
+        let scope = Scope::new();
+        let (nil, named, plain) = (empty_list(), empty_list(), Value::from(Vec::<Value>::new()));
+        scope.make_nil(&nil);
+        scope.name_type(&named, "[]string");
+        scope.name_type(&plain, "[]string");
+        assert!(scope.is_nil(&nil));
+        assert_eq!(scope.named_type(&named), Some("[]string"));
+        assert!(!scope.is_nil(&named) && !scope.is_nil(&plain) && !scope.is_nil(&empty_list()));
+        assert_eq!(scope.named_type(&plain), None);
+        let map = Value::from(Map::default());
+        scope.make_nil(&map);
+        assert!(scope.is_nil(&map) && !scope.is_nil(&Value::from(Map::default())));
+    }
+
     use super::*;
 
     fn map(entries: &[(&'static str, Value)]) -> Value {

@@ -144,10 +144,7 @@ impl fmt::Display for Time {
         let sign = if minutes < 0 { '-' } else { '+' };
         write!(out, " {sign}{:02}{:02} ", minutes.abs() / 60, minutes.abs() % 60)?;
         if self.abbreviation.is_empty() {
-            write!(out, "{sign}{:02}", minutes.abs() / 60)?;
-            if minutes % 60 != 0 {
-                write!(out, "{:02}", minutes.abs() % 60)?;
-            }
+            write!(out, "{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60)?;
         } else {
             out.write_str(&self.abbreviation)?;
         }

@@ -16,18 +16,6 @@ pub(crate) fn format(time: &Time, layout: &str) -> String {
     out
 }
 
-/// `2006-01-02T15:04:05.999999999Z07:00`, refused where RFC 3339 cannot say it, as encoding/json does.
-pub(crate) fn rfc3339_nano(time: &Time) -> Result<String, &'static str> {
-    let text = format(time, "2006-01-02T15:04:05.999999999Z07:00");
-    if text.as_bytes().get(4) != Some(&b'-') {
-        return Err("year outside of range [0,9999]");
-    }
-    if time.offset.unsigned_abs() >= 24 * 3600 {
-        return Err("timezone hour outside of range [0,23]");
-    }
-    Ok(text)
-}
-
 pub(super) fn civil(time: &Time) -> Civil {
     Civil::of(i128::from(time.seconds) + i128::from(time.offset))
 }

@@ -4,7 +4,7 @@ use tera::{Value, value::ValueKind};
 
 use super::{duration, duration_value};
 use crate::{
-    functions::{Call, Error, Outcome, cast},
+    functions::{Call, Error, Outcome, cast, strings},
     value::{Scope, kind, quote, typed},
     yaml::number::go_format_float,
 };
@@ -14,7 +14,7 @@ const SECOND: i64 = 1_000_000_000;
 /// The duration that a value says: text as Go reads durations or else as seconds, numbers as seconds.
 fn duration_of(scope: &Scope, value: &Value) -> Result<i64, Error> {
     match value.kind() {
-        ValueKind::String => from_text(value.as_str().unwrap_or_default()),
+        ValueKind::String => from_text(value.as_str().unwrap_or_default().as_bytes()),
         ValueKind::None | ValueKind::Undefined => Err(Error::new("invalid duration")),
         ValueKind::I64 | ValueKind::I128 | ValueKind::U64 | ValueKind::U128 => {
             let seconds = value.as_i128().unwrap_or_default();
@@ -22,6 +22,7 @@ fn duration_of(scope: &Scope, value: &Value) -> Result<i64, Error> {
         }
         ValueKind::F64 => from_float(value.as_f64().unwrap_or_default()),
         _ => match typed::Type::of(value) {
+            Some(typed::Type::Text) => from_text(typed::text_bytes(value).unwrap_or_default()),
             Some(typed::Type::Duration) => Ok(typed::number(value).unwrap_or_default()),
             Some(typed::Type::Month | typed::Type::Weekday) => {
                 from_seconds(i128::from(typed::number(value).unwrap_or_default()))
@@ -31,17 +32,17 @@ fn duration_of(scope: &Scope, value: &Value) -> Result<i64, Error> {
     }
 }
 
-fn from_text(text: &str) -> Result<i64, Error> {
-    let trimmed = text.trim();
+fn from_text(text: &[u8]) -> Result<i64, Error> {
+    let trimmed = strings::trimmed(text);
     if trimmed.is_empty() {
         return Err(Error::new("empty duration"));
     }
-    if let Ok(duration) = duration::parse(trimmed.as_bytes()) {
+    if let Ok(duration) = duration::parse(trimmed) {
         return Ok(duration);
     }
-    match cast::parse_float(trimmed) {
+    match std::str::from_utf8(trimmed).ok().and_then(cast::parse_float) {
         Some(seconds) => from_float(seconds),
-        None => Err(Error::new(format!("could not parse duration {}", quote::quote(text.as_bytes())))),
+        None => Err(Error::new(format!("could not parse duration {}", quote::quote(text)))),
     }
 }
 

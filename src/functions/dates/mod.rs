@@ -15,7 +15,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tera::{Value, value::ValueKind};
 
-pub(crate) use format::{format, rfc3339_nano};
+pub(crate) use format::format;
 
 use super::{Call, Error, Family, Function, Native, Outcome, Param, cast};
 use crate::value::{

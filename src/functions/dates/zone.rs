@@ -44,6 +44,18 @@ fn named(name: &str) -> Option<Zone> {
     }
 }
 
+/// A moment that the zone's rules treat alike, in the years that the database covers: rules repeat with the calendar,
+/// every 400 years.
+fn within(seconds: i64) -> i64 {
+    const CYCLE: i64 = 146_097 * 86_400;
+    let last = Timestamp::MAX.as_second() - 86_400;
+    if seconds > last {
+        let beyond = (seconds - last) / CYCLE + 1;
+        return seconds - beyond * CYCLE;
+    }
+    seconds.max(Timestamp::MIN.as_second())
+}
+
 impl Zone {
     pub(super) fn local() -> Self {
         LOCAL.clone()
@@ -60,8 +72,9 @@ impl Zone {
             Self::Utc => ("UTC".to_owned(), 0),
             Self::Fixed(offset, abbreviation) => (abbreviation.clone(), *offset),
             Self::Named(zone, _) => {
-                let seconds = seconds.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
-                let Ok(moment) = Timestamp::from_second(seconds) else { return ("UTC".to_owned(), 0) };
+                let Ok(moment) = Timestamp::from_second(within(seconds)) else {
+                    return ("UTC".to_owned(), 0);
+                };
                 let info = zone.to_offset_info(moment);
                 (info.abbreviation().to_owned(), info.offset().seconds())
             }

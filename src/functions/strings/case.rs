@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use tera::Value;
 
-use crate::functions::{Call, Outcome, unicode};
+use crate::{
+    functions::{Call, Outcome, call::decode, unicode},
+    value::typed,
+};
 
 pub(super) fn lower(call: &Call<'_>) -> Outcome {
     Ok(mapped(call, |b| b.to_ascii_lowercase(), unicode::to_lower))
@@ -135,11 +138,11 @@ pub(super) fn camelcase(call: &Call<'_>) -> Outcome {
 }
 
 pub(super) fn snakecase(call: &Call<'_>) -> Outcome {
-    Ok(Value::from(words(&call.text(0), '_')))
+    Ok(typed::text(words(call.bytes(0), '_')))
 }
 
 pub(super) fn kebabcase(call: &Call<'_>) -> Outcome {
-    Ok(Value::from(words(&call.text(0), '-')))
+    Ok(typed::text(words(call.bytes(0), '-')))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -157,28 +160,28 @@ enum Word {
 
 /// xstrings' walk over the words of a name: lower case, with `connector` between words. A number belongs to the word
 /// before it, unless lower case letters follow it.
-fn words(text: &str, connector: char) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
+fn words(text: &[u8], connector: char) -> Vec<u8> {
+    let mut out = Output { bytes: Vec::with_capacity(text.len() + 8), connector };
     let mut words = Words { rest: text };
     let (mut kind, mut word) = words.next();
     while !words.rest.is_empty() {
         if kind != Word::Connector {
-            lower_word(&mut out, kind, word, connector);
+            out.word(kind, word);
         }
         let (before, last) = (kind, word);
         (kind, word) = words.next();
         match before {
             Word::Number => {
-                (kind, word) = words.rest_of_number(&mut out, kind, word, connector);
+                (kind, word) = words.rest_of_number(&mut out, kind, word);
                 if !matches!(kind, Word::End | Word::Punctuation | Word::Connector) {
-                    out.push(connector);
+                    out.connect();
                 }
             }
-            Word::Connector => lower_word(&mut out, before, last, connector),
+            Word::Connector => out.word(before, last),
             Word::Punctuation => {}
             _ if kind != Word::Number => {
                 if !matches!(kind, Word::Connector | Word::Punctuation) {
-                    out.push(connector);
+                    out.connect();
                 }
             }
             _ if words.rest.is_empty() => {}
@@ -186,47 +189,69 @@ fn words(text: &str, connector: char) -> String {
                 let number = word;
                 (kind, word) = words.next();
                 if kind == Word::Alphabet {
-                    out.push(connector);
-                    lower_word(&mut out, Word::Number, number, connector);
-                    (kind, word) = words.rest_of_number(&mut out, kind, word, connector);
+                    out.connect();
+                    out.word(Word::Number, number);
+                    (kind, word) = words.rest_of_number(&mut out, kind, word);
                     if !matches!(kind, Word::End | Word::Punctuation | Word::Connector) {
-                        out.push(connector);
+                        out.connect();
                     }
                 } else {
-                    lower_word(&mut out, Word::Number, number, connector);
+                    out.word(Word::Number, number);
                     if !matches!(kind, Word::Connector | Word::Punctuation) {
-                        out.push(connector);
+                        out.connect();
                     }
                 }
             }
         }
     }
-    lower_word(&mut out, kind, word, connector);
-    out
+    out.word(kind, word);
+    out.bytes
 }
 
-fn lower_word(out: &mut String, kind: Word, word: &str, connector: char) {
-    match kind {
-        Word::Upper => {
-            out.extend(word.chars().map(|c| if unicode::is_upper(c) { unicode::to_lower(c) } else { c }));
+struct Output {
+    bytes: Vec<u8>,
+    connector: char,
+}
+
+impl Output {
+    fn connect(&mut self) {
+        self.push(self.connector);
+    }
+
+    fn push(&mut self, c: char) {
+        self.bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    /// Writes a word in lower case; all but words that begin with a capital are that already.
+    fn word(&mut self, kind: Word, word: &[u8]) {
+        if !matches!(kind, Word::Upper | Word::Connector) {
+            self.bytes.extend_from_slice(word);
+            return;
         }
-        Word::Connector => out.extend(word.chars().map(|c| if is_connector(c) { connector } else { c })),
-        _ => out.push_str(word),
+        for c in decode(word).chars() {
+            let c = if is_connector(c) {
+                self.connector
+            } else if unicode::is_upper(c) {
+                unicode::to_lower(c)
+            } else {
+                c
+            };
+            self.push(c);
+        }
     }
 }
 
 struct Words<'a> {
-    rest: &'a str,
+    rest: &'a [u8],
 }
 
 impl<'a> Words<'a> {
     /// Takes the next word off.
-    fn next(&mut self) -> (Word, &'a str) {
+    fn next(&mut self) -> (Word, &'a [u8]) {
         let text = self.rest;
-        // U+FFFD counts as damage: it takes on the kind of the rune before it.
         let mut runes = Runes { text, at: 0 };
         let Some(first) = runes.peek(None) else {
-            self.rest = "";
+            self.rest = &[];
             return (Word::End, text);
         };
         runes.take();
@@ -257,42 +282,46 @@ impl<'a> Words<'a> {
     }
 
     /// Writes the letters and numbers that follow a number, and answers the word after them.
-    fn rest_of_number(
-        &mut self,
-        out: &mut String,
-        mut kind: Word,
-        mut word: &'a str,
-        connector: char,
-    ) -> (Word, &'a str) {
+    fn rest_of_number(&mut self, out: &mut Output, mut kind: Word, mut word: &'a [u8]) -> (Word, &'a [u8]) {
         while matches!(kind, Word::Alphabet | Word::Number) {
-            lower_word(out, kind, word, connector);
+            out.word(kind, word);
             (kind, word) = self.next();
         }
         (kind, word)
     }
 }
 
+/// The runes of a text that are not damaged: U+FFFD and what is not UTF-8 count as part of the rune after them.
 struct Runes<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
 }
 
 impl Runes<'_> {
-    /// The next rune; U+FFFD is passed over, and where nothing else is left, counts as the one before.
-    fn peek(&self, before: Option<char>) -> Option<char> {
-        let rest = &self.text[self.at..];
-        if rest.is_empty() {
-            None
-        } else {
-            rest.chars().find(|&c| c != char::REPLACEMENT_CHARACTER).or(before)
+    /// The next rune and where it ends, beyond all damage.
+    fn find(&self) -> Option<(char, usize)> {
+        let mut at = self.at;
+        for rune in super::runes(&self.text[self.at..]) {
+            at += rune.len();
+            match std::str::from_utf8(rune).ok().and_then(|rune| rune.chars().next()) {
+                None | Some(char::REPLACEMENT_CHARACTER) => {}
+                Some(c) => return Some((c, at)),
+            }
         }
+        None
     }
 
-    /// Takes what `peek` answered, with the U+FFFD before it.
+    /// The next rune; where there is only damage left, it counts as the rune before.
+    fn peek(&self, before: Option<char>) -> Option<char> {
+        if self.at == self.text.len() {
+            return None;
+        }
+        self.find().map(|(c, _)| c).or(before)
+    }
+
+    /// Takes what `peek` answered.
     fn take(&mut self) {
-        let rest = &self.text[self.at..];
-        let found = rest.char_indices().find(|&(_, c)| c != char::REPLACEMENT_CHARACTER);
-        self.at += found.map_or(rest.len(), |(at, c)| at + c.len_utf8());
+        self.at = self.find().map_or(self.text.len(), |(_, end)| end);
     }
 
     fn take_while(&mut self, mut before: char, matches: impl Fn(char) -> bool) {

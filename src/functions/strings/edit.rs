@@ -8,11 +8,16 @@ use crate::functions::{Call, Error, Outcome, limits};
 use crate::value::typed;
 
 pub(super) fn trim(call: &Call<'_>) -> Outcome {
-    Ok(match call.arg(0).as_str() {
-        Some(text) => part(call, 0, text.trim().as_bytes()),
+    Ok(part(call, 0, trimmed(call.bytes(0))))
+}
+
+/// Bytes without the white space at both ends.
+pub(crate) fn trimmed(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.trim().as_bytes(),
         // White space is valid UTF-8, so that it can be cut off around the bytes that are not.
-        None => part(call, 0, trim_bytes(call.bytes(0), char::is_whitespace)),
-    })
+        Err(_) => trim_bytes(bytes, char::is_whitespace),
+    }
 }
 
 /// Cuts the characters that `matches` off both ends of bytes that need not be UTF-8.

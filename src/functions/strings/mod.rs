@@ -11,6 +11,7 @@ mod wrap;
 use tera::Value;
 
 pub(crate) use cut::runes;
+pub(crate) use edit::trimmed;
 
 use super::{Call, Family, Function, Outcome, Param, text};
 

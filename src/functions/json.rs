@@ -1,4 +1,4 @@
-//! Reading JSON, with the errors of encoding/json.
+//! Reading JSON into a template's values, with the errors of Go's encoding/json.
 
 use tera::{Map, Value, value::Key};
 
@@ -16,24 +16,24 @@ pub(crate) fn decode(text: &[u8]) -> Result<Value, Error> {
     }
 }
 
-/// The map of a JSON text, empty for `null`; with an error, what there is of the map.
-pub(crate) fn decode_map(text: &[u8]) -> (Map, Option<Error>) {
+/// The map of a JSON text, none for `null`; with an error, what there is of the map.
+pub(crate) fn decode_map(text: &[u8]) -> (Option<Map>, Option<Error>) {
     match Decoder::read(text) {
-        Err(error) => (Map::default(), Some(error)),
-        Ok((value, _)) if value.is_none() => (Map::default(), None),
+        Err(error) => (Some(Map::default()), Some(error)),
+        Ok((value, None)) if value.is_none() => (None, None),
         Ok((value, error)) => match kind(&value) {
-            "object" => (value.into_map().unwrap_or_default(), error),
-            kind => (Map::default(), Some(mismatch(kind, "map[string]interface {}"))),
+            "object" => (value.into_map(), error),
+            kind => (Some(Map::default()), Some(mismatch(kind, "map[string]interface {}"))),
         },
     }
 }
 
-/// The list of a JSON text, empty for `null`.
-pub(crate) fn decode_list(text: &[u8]) -> Result<Value, Error> {
+/// The list of a JSON text, none for `null`.
+pub(crate) fn decode_list(text: &[u8]) -> Result<Option<Value>, Error> {
     match Decoder::read(text)? {
-        (value, _) if value.is_none() => Ok(Value::from(Vec::<Value>::new())),
+        (value, None) if value.is_none() => Ok(None),
         (value, error) => match (kind(&value), error) {
-            ("array", None) => Ok(value),
+            ("array", None) => Ok(Some(value)),
             ("array", Some(error)) => Err(error),
             (kind, _) => Err(mismatch(kind, "[]interface {}")),
         },
