@@ -15,6 +15,8 @@ mod lexer;
 mod number;
 mod parser;
 mod print;
+pub mod lower;
+pub mod source_map;
 mod unicode;
 
 pub use parser::{MAX_NESTING, MAX_PARENTHESES, Options, ParseError, parse};

@@ -1,0 +1,264 @@
+//! Writing Tera source.
+
+use std::fmt::Write as _;
+
+use crate::gotemplate::source_map::{Site, SourceMap};
+
+use super::{
+    PathUse, Tables,
+    ir::{Ex, Ir, Place, Pre},
+    text::Text,
+};
+
+/// The lowered source of one template as it grows.
+#[derive(Debug, Default)]
+pub(super) struct Out<'a> {
+    pub source: String,
+    pub map: SourceMap<'a>,
+    /// Constant text that is not written yet.
+    pub text: Text,
+    /// The newlines written so far.
+    lines: usize,
+}
+
+/// What writing an expression needs beside the output.
+pub(super) struct Pools<'p, 'a> {
+    pub tables: &'p mut Tables,
+    pub sites: &'p [Site<'a>],
+}
+
+impl<'a> Out<'a> {
+    /// Opens a tag on the line (from 0) that it has in the Go source, as far as that is not passed already.
+    fn open(&mut self, delimiter: &str, line: usize) {
+        self.source.push_str(delimiter);
+        while self.lines < line {
+            self.source.push('\n');
+            self.lines += 1;
+        }
+    }
+
+    /// Writes the text that is waiting.
+    pub(super) fn flush(&mut self, line: usize, pools: &mut Pools<'_, 'a>) {
+        let text = std::mem::take(&mut self.text);
+        if text.is_empty() {
+            return;
+        }
+        if let Some(plain) = text.inline() {
+            self.source.push_str(plain);
+            self.lines += memchr::memchr_iter(b'\n', plain.as_bytes()).count();
+            return;
+        }
+        let number = pools.tables.constant(text.into_constant());
+        self.open("{{", line);
+        let _ = write!(self.source, "{number}|k}}}}");
+    }
+
+    /// `{{expression}}`
+    pub(super) fn print(&mut self, line: usize, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+        self.flush(line, pools);
+        self.open("{{", line);
+        self.expression(ex, pools);
+        self.source.push_str("}}");
+    }
+
+    /// A tag: what comes before the expression, the expression, and what comes after it.
+    pub(super) fn tag(
+        &mut self,
+        line: usize,
+        before: &str,
+        ex: Option<Ex<'_>>,
+        after: &str,
+        pools: &mut Pools<'_, 'a>,
+    ) {
+        self.flush(line, pools);
+        self.open("{%", line);
+        self.source.push_str(before);
+        if let Some(ex) = ex {
+            self.expression(ex, pools);
+        }
+        self.source.push_str(after);
+        self.source.push_str("%}");
+    }
+
+    /// The statements before an expression.
+    pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'_>], pools: &mut Pools<'_, 'a>) {
+        for pre in pres {
+            match pre {
+                Pre::Set(place, ex) => self.set(line, *place, *ex, pools),
+                Pre::When { condition, holds, body } => {
+                    if *holds {
+                        self.tag(line, "if ", Some(*condition), "", pools);
+                    } else {
+                        self.tag(line, "if not (", Some(*condition), ")", pools);
+                    }
+                    self.pres(line, body, pools);
+                    self.tag(line, "endif", None, "", pools);
+                }
+            }
+        }
+    }
+
+    /// `{%set_global place=expression%}`
+    pub(super) fn set(&mut self, line: usize, place: Place, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+        if let Place::Cell(number) = place {
+            self.flush(line, pools);
+            self.open("{{", line);
+            let _ = write!(self.source, "[{number},");
+            self.expression(ex, pools);
+            self.source.push_str("]|put}}");
+            return;
+        }
+        let mut target = "set_global ".to_owned();
+        write_place(&mut target, place);
+        target.push('=');
+        self.tag(line, &target, Some(ex), "", pools);
+    }
+
+    fn expression(&mut self, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+        match ex.ir {
+            Ir::Text(text) => write_string(&mut self.source, text),
+            Ir::Int(int) => {
+                if *int < 0 {
+                    // `{{-` would trim.
+                    self.source.push(' ');
+                }
+                let _ = write!(self.source, "{int}");
+            }
+            Ir::Bool(true) => self.source.push_str("true"),
+            Ir::Bool(false) => self.source.push_str("false"),
+            Ir::Nil => self.source.push_str("none"),
+            Ir::Constant(number) => {
+                let _ = write!(self.source, "{number}|k");
+            }
+            Ir::Place(place) => write_place(&mut self.source, *place),
+            Ir::Path { base, path, form, strict, site } => {
+                self.operand(*base, pools);
+                self.source.push('|');
+                self.mark(*site, pools);
+                let used = PathUse { path: *path, form: *form, strict: *strict };
+                pools.tables.path_uses.insert(used);
+                let _ = write!(self.source, "{}{path}", used.letter());
+            }
+            Ir::Call { name, args, site } => {
+                pools.tables.note_call(name, args.len());
+                match args {
+                    [] => {
+                        self.mark(*site, pools);
+                        let _ = write!(self.source, "g_{name}()");
+                    }
+                    [arg] => {
+                        self.operand(*arg, pools);
+                        self.source.push('|');
+                        self.mark(*site, pools);
+                        let _ = write!(self.source, "h_{name}");
+                    }
+                    args => {
+                        self.list(args, pools);
+                        self.mark(*site, pools);
+                        let _ = write!(self.source, "g_{name}");
+                    }
+                }
+            }
+            Ir::Method { name, args, lenient, site } => {
+                let set =
+                    if *lenient { &mut pools.tables.lenient_methods } else { &mut pools.tables.methods };
+                Tables::note(set, name);
+                self.list(args, pools);
+                self.mark(*site, pools);
+                let _ = write!(self.source, "{}_{name}", if *lenient { 'n' } else { 'm' });
+            }
+            Ir::Filter { base, name, site } => {
+                self.operand(*base, pools);
+                self.source.push('|');
+                if let Some(site) = site {
+                    self.mark(*site, pools);
+                }
+                self.source.push_str(name);
+            }
+            Ir::Listed { args, name, site } => {
+                self.list(args, pools);
+                self.mark(*site, pools);
+                self.source.push_str(name);
+            }
+            Ir::Not(condition) => {
+                self.source.push_str("not ");
+                self.grouped(*condition, pools);
+            }
+            Ir::And(parts) => self.joined(parts, " and ", pools),
+            Ir::Or(parts) => self.joined(parts, " or ", pools),
+        }
+    }
+
+    /// `[x,y]|`
+    fn list(&mut self, args: &[Ex<'_>], pools: &mut Pools<'_, 'a>) {
+        self.source.push('[');
+        for (at, arg) in args.iter().enumerate() {
+            if at > 0 {
+                self.source.push(',');
+            }
+            self.expression(*arg, pools);
+        }
+        self.source.push_str("]|");
+    }
+
+    fn joined(&mut self, parts: &[Ex<'_>], between: &str, pools: &mut Pools<'_, 'a>) {
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                self.source.push_str(between);
+            }
+            self.grouped(*part, pools);
+        }
+    }
+
+    /// An expression to the left of a filter.
+    fn operand(&mut self, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+        self.grouped(ex, pools);
+    }
+
+    /// An expression, in parentheses if operators are at its top.
+    fn grouped(&mut self, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+        let operators = matches!(ex.ir, Ir::Not(_) | Ir::And(_) | Ir::Or(_));
+        if operators {
+            self.source.push('(');
+        }
+        self.expression(ex, pools);
+        if operators {
+            self.source.push(')');
+        }
+    }
+
+    fn mark(&mut self, site: u32, pools: &Pools<'_, 'a>) {
+        if let Some(site) = pools.sites.get(site as usize) {
+            self.map.push(self.source.len(), site.clone());
+        }
+    }
+}
+
+fn write_place(source: &mut String, place: Place) {
+    let _ = match place {
+        Place::Dot => write!(source, "d"),
+        Place::Var(number) => write!(source, "v{number}"),
+        Place::Element(number) => write!(source, "e{number}"),
+        Place::PairKey(number) => write!(source, "e{number}[0]"),
+        Place::PairValue(number) => write!(source, "e{number}[1]"),
+        Place::Cell(number) => write!(source, "{number}|cell"),
+    };
+}
+
+/// A string literal of Tera. It knows few escapes, and takes everything else as it is.
+fn write_string(source: &mut String, text: &str) {
+    source.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '\\', '\n', '\r']) {
+        source.push_str(&rest[..at]);
+        source.push_str(match rest.as_bytes()[at] {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            _ => "\\r",
+        });
+        rest = &rest[at + 1..];
+    }
+    source.push_str(rest);
+    source.push('"');
+}

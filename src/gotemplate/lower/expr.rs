@@ -1,0 +1,467 @@
+//! Pipelines, commands and calls.
+//!
+//! The methods walk the tree in the order in which Go's text/template evaluates it (exec.go), and note in `self.at` the
+//! node that Go would have looked at last: that is the one which Go's errors name.
+
+use crate::gotemplate::{
+    ast::{Command, Identifier, NodeRef, Operand, Pipe},
+    print,
+    source_map::{ArgSite, Site},
+};
+
+use super::{
+    Form, Known,
+    ir::{Ex, Ir, MAX_DEPTH, MAX_LISTS, MAX_WEIGHT, Place, Pre},
+    names::Binding,
+    stmt::Lowering,
+};
+
+/// The statements that must run before an expression.
+pub(super) type Pres<'b> = Vec<Pre<'b>>;
+
+/// The arguments of a call while they are lowered.
+#[derive(Default)]
+pub(super) struct Arguments<'a, 'b> {
+    pub exprs: Vec<Ex<'b>>,
+    pub sites: Vec<ArgSite<'a>>,
+}
+
+impl<'a, 'b> Lowering<'a, 'b, '_> {
+    /// A pipeline, with what it declares or assigns.
+    pub(super) fn pipe(&mut self, pipe: &'a Pipe<'a>, pre: &mut Pres<'b>) -> Ex<'b> {
+        let value = self.commands(pipe, pre);
+        let Some(variable) = pipe.decl.first() else { return value };
+        let mut held = value;
+        for variable in std::iter::once(variable).chain(&pipe.decl[1..]) {
+            held = self.bind(variable.name(), pipe.is_assign, held, pre);
+        }
+        held
+    }
+
+    /// The commands of a pipeline alone.
+    pub(super) fn commands(&mut self, pipe: &'a Pipe<'a>, pre: &mut Pres<'b>) -> Ex<'b> {
+        self.at = pipe.into();
+        let mut value = None;
+        for command in pipe.cmds {
+            value = Some(self.command(command, value, pre));
+        }
+        value.unwrap_or_else(|| self.leaf(Ir::Nil))
+    }
+
+    /// Declares or assigns a variable; what it then holds.
+    pub(super) fn bind(&mut self, name: &'a str, assign: bool, value: Ex<'b>, pre: &mut Pres<'b>) -> Ex<'b> {
+        let known = if assign {
+            self.names.find(name)
+        } else {
+            let place = self.new_place();
+            let binding = Binding { doubtful: self.doubt > 0, ..Binding::at(place) };
+            self.names.declare(name, binding);
+            Some(binding)
+        };
+        // The parser refuses to assign what is not declared.
+        let Some(Binding { mut place, .. }) = known else { return value };
+        if place == Place::Dot {
+            // `$` and the dot begin as one and part here.
+            place = self.new_place();
+            self.names.declare("$", Binding::at(place));
+        }
+        pre.push(Pre::Set(place, value));
+        self.place(place, Known::Any)
+    }
+
+    fn command(&mut self, command: &'a Command<'a>, piped: Option<Ex<'b>>, pre: &mut Pres<'b>) -> Ex<'b> {
+        let (first, args) = (command.args[0], &command.args[1..]);
+        match first {
+            Operand::Field(field) => {
+                self.at = first.into();
+                let base = self.dot_base();
+                self.fields(base, &field.text[1..], first, args, piped, pre)
+            }
+            Operand::Variable(variable) if variable.text.contains('.') => {
+                self.at = first.into();
+                let (base, fields) = self.variable_base(variable);
+                self.fields(base, fields, first, args, piped, pre)
+            }
+            Operand::Chain(chain) => {
+                let base = self.chain_base(chain, pre);
+                self.fields(base, &chain.text[1..], first, args, piped, pre)
+            }
+            Operand::Identifier(identifier) => self.call(identifier, command.into(), args, piped, pre),
+            Operand::Variable(variable) => {
+                self.at = first.into();
+                let (base, _) = self.variable_base(variable);
+                if !args.is_empty() || piped.is_some() {
+                    return self.no_function(first);
+                }
+                base.ex
+            }
+            Operand::Pipe(pipe) => {
+                if !args.is_empty() || piped.is_some() {
+                    return self.no_function(first);
+                }
+                self.pipe(pipe, pre)
+            }
+            Operand::Bool(_) | Operand::Dot(_) | Operand::Nil(_) | Operand::Number(_) | Operand::String(_) => {
+                self.at = first.into();
+                if !args.is_empty() || piped.is_some() {
+                    return self.no_function(first);
+                }
+                match first {
+                    Operand::Nil(_) => self.fault("nil is not a command"),
+                    Operand::Dot(_) => self.place(self.dot.place, Known::Any),
+                    _ => self.ideal(first),
+                }
+            }
+        }
+    }
+
+    fn no_function(&mut self, operand: Operand<'a>) -> Ex<'b> {
+        self.fault(&format!("can't give argument to non-function {}", print(operand)))
+    }
+
+    /// A call of a function. `node` is what its errors name.
+    pub(super) fn call(
+        &mut self,
+        identifier: Identifier<'a>,
+        node: NodeRef<'a>,
+        args: &'a [Operand<'a>],
+        piped: Option<Ex<'b>>,
+        pre: &mut Pres<'b>,
+    ) -> Ex<'b> {
+        let name = identifier.name;
+        self.at = identifier.into();
+        let Some(signature) = self.vocabulary.signature(name) else {
+            return self.fault(&format!("{name:?} is not a defined function"));
+        };
+        let got = args.len() + usize::from(piped.is_some());
+        let want = signature.fixed;
+        if signature.variadic && got < want {
+            let got = args.len();
+            return self.fault(&format!("wrong number of args for {name}: want at least {want} got {got}"));
+        }
+        if !signature.variadic && got != want {
+            return self.fault(&format!("wrong number of args for {name}: want {want} got {got}"));
+        }
+        match name {
+            "and" | "or" => return self.short_circuit(name == "or", args, piped, pre),
+            "not" if piped.is_none() => {
+                let condition = self.condition_operand(args[0], pre);
+                return self.not(condition);
+            }
+            "not" => {
+                let condition = piped.map(|piped| self.truth(piped)).unwrap_or_else(|| self.leaf(Ir::Nil));
+                return self.not(condition);
+            }
+            _ => {}
+        }
+        let params = |at| self.vocabulary.param(name, at);
+        let params: Vec<_> = (0..args.len()).map(params).collect();
+        let mut list = self.arguments(args, &params, piped, pre);
+        if name == "call" {
+            // Go's `call` names its callee as it is written.
+            let callee = args.first().map_or_else(|| "<missing>".to_owned(), |callee| print(*callee));
+            list.exprs.insert(0, self.leaf(Ir::Text(self.arena.alloc_str(&callee))));
+            list.sites.insert(0, ArgSite { node, typed_nil: false });
+        }
+        let site = self.site(Site { node, args: list.sites });
+        let args = self.fit(list.exprs, pre);
+        let lists = deepest_list(args) + u32::from(args.len() > 1);
+        let mut ex = self.around(Ir::Call { name: self.arena.alloc_str(name), args, site }, args);
+        ex.lists = lists;
+        ex.known = signature.answer;
+        ex.effects |= signature.effects;
+        ex
+    }
+
+    /// The arguments of a call, evaluated in Go's order: what is piped first, then the others from left to right.
+    pub(super) fn arguments(
+        &mut self,
+        args: &'a [Operand<'a>],
+        params: &[super::Param],
+        piped: Option<Ex<'b>>,
+        pre: &mut Pres<'b>,
+    ) -> Arguments<'a, 'b> {
+        let mut list = Arguments::default();
+        let mut piped = piped;
+        let start = pre.len();
+        for (at, operand) in args.iter().enumerate() {
+            let mark = pre.len();
+            let (ex, typed_nil) = self.arg(*operand, params[at], pre);
+            self.keep_order(&mut list.exprs, mark, ex.effects, pre);
+            list.exprs.push(ex);
+            list.sites.push(ArgSite { node: self.at, typed_nil });
+        }
+        if let Some(ex) = &mut piped {
+            let others = list.exprs.iter().any(|ex| !ex.is_stable()) || pre.len() > start;
+            let effects = ex.effects
+                || list.exprs.iter().any(|ex| ex.effects)
+                || pre[start..].iter().any(Pre::has_effects);
+            if others && effects && !ex.is_stable() {
+                let (place, held) = self.held(*ex);
+                pre.insert(start, Pre::Set(place, *ex));
+                *ex = held;
+            }
+            list.exprs.push(*ex);
+            list.sites.push(ArgSite { node: self.at, typed_nil: false });
+        }
+        list
+    }
+
+    /// Takes earlier arguments into variables if statements that came since `mark`, or what is evaluated after them, might
+    /// change them or be changed by them.
+    fn keep_order(&mut self, earlier: &mut [Ex<'b>], mark: usize, effects: bool, pre: &mut Pres<'b>) {
+        let came = pre.len() > mark;
+        let effects = effects || pre[mark..].iter().any(Pre::has_effects);
+        let matters = |ex: &Ex<'b>| !ex.is_stable() && (came && (effects || ex.effects));
+        let mut at = mark;
+        for ex in earlier.iter_mut().filter(|ex| matters(ex)) {
+            let (place, held) = self.held(*ex);
+            pre.insert(at, Pre::Set(place, *ex));
+            at += 1;
+            *ex = held;
+        }
+    }
+
+    /// Takes arguments into variables where the call would exceed one of Tera's limits.
+    pub(super) fn fit(&mut self, mut args: Vec<Ex<'b>>, pre: &mut Pres<'b>) -> &'b [Ex<'b>] {
+        let listed = u32::from(args.len() > 1);
+        let weight: u32 = args.iter().map(|ex| ex.weight).sum();
+        let too_big = |ex: &Ex<'b>| {
+            ex.lists + listed > MAX_LISTS
+                || ex.depth + 1 > MAX_DEPTH
+                || (weight >= MAX_WEIGHT && ex.weight > 0 && !matches!(ex.ir, Ir::Place(Place::Var(_))))
+        };
+        if let Some(last) = args.iter().rposition(too_big) {
+            let effects = args[..=last].iter().any(|ex| ex.effects);
+            for at in 0..=last {
+                let ex = args[at];
+                if too_big(&ex) || (effects && !ex.is_stable()) {
+                    args[at] = self.hoist(ex, pre);
+                }
+            }
+        }
+        self.arena.alloc_slice_copy(&args)
+    }
+
+    /// Takes an expression into a variable.
+    pub(super) fn hoist(&mut self, ex: Ex<'b>, pre: &mut Pres<'b>) -> Ex<'b> {
+        let (place, held) = self.held(ex);
+        pre.push(Pre::Set(place, ex));
+        held
+    }
+
+    fn held(&mut self, ex: Ex<'b>) -> (Place, Ex<'b>) {
+        let place = self.new_place();
+        (place, self.place(place, ex.known))
+    }
+
+    /// `and` and `or` where their value matters. They answer one of their arguments, and evaluate no further than that.
+    fn short_circuit(
+        &mut self,
+        or: bool,
+        args: &'a [Operand<'a>],
+        piped: Option<Ex<'b>>,
+        pre: &mut Pres<'b>,
+    ) -> Ex<'b> {
+        // What is piped is evaluated before, whatever comes of it.
+        let piped = piped.map(|ex| if ex.is_stable() || args.is_empty() { ex } else { self.hoist(ex, pre) });
+        let mut result: Option<Place> = None;
+        for operand in args {
+            let mut inner = Vec::new();
+            self.doubt += u32::from(result.is_some());
+            let (ex, _) = self.arg(*operand, super::Param::Any, &mut inner);
+            self.doubt -= u32::from(result.is_some());
+            if args.len() == 1 && piped.is_none() {
+                pre.append(&mut inner);
+                return ex;
+            }
+            result = Some(self.or_else(or, result, ex, inner, pre));
+        }
+        if let Some(ex) = piped {
+            if args.is_empty() {
+                return ex;
+            }
+            result = Some(self.or_else(or, result, ex, Vec::new(), pre));
+        }
+        match result {
+            Some(place) => self.place(place, Known::Any),
+            None => self.leaf(Ir::Nil),
+        }
+    }
+
+    /// One more argument of `and` or `or`.
+    fn or_else(
+        &mut self,
+        or: bool,
+        before: Option<Place>,
+        ex: Ex<'b>,
+        mut inner: Pres<'b>,
+        pre: &mut Pres<'b>,
+    ) -> Place {
+        let Some(place) = before else {
+            let place = self.new_place();
+            pre.append(&mut inner);
+            pre.push(Pre::Set(place, ex));
+            return place;
+        };
+        inner.push(Pre::Set(place, ex));
+        let held = self.place(place, Known::Any);
+        let condition = self.truth(held);
+        pre.push(Pre::When { condition, holds: !or, body: self.arena.alloc_slice_copy(&inner) });
+        place
+    }
+
+    /// A pipeline of which only the truth matters.
+    pub(super) fn condition(&mut self, pipe: &'a Pipe<'a>, pre: &mut Pres<'b>) -> Ex<'b> {
+        if let ([command], []) = (pipe.cmds, pipe.decl) {
+            if let (Operand::Identifier(identifier), args) = (command.args[0], &command.args[1..]) {
+                if matches!(identifier.name, "and" | "or") && !args.is_empty() {
+                    self.at = identifier.into();
+                    return self.junction(identifier.name == "or", args, pre);
+                }
+            }
+        }
+        let value = self.pipe(pipe, pre);
+        self.truth(value)
+    }
+
+    fn condition_operand(&mut self, operand: Operand<'a>, pre: &mut Pres<'b>) -> Ex<'b> {
+        self.at = operand.into();
+        if let Operand::Pipe(pipe) = operand {
+            return self.condition(pipe, pre);
+        }
+        let (ex, _) = self.arg(operand, super::Param::Any, pre);
+        self.truth(ex)
+    }
+
+    /// `and` and `or` where only the truth matters.
+    fn junction(&mut self, or: bool, args: &'a [Operand<'a>], pre: &mut Pres<'b>) -> Ex<'b> {
+        let mut parts: Vec<(Pres<'b>, Ex<'b>)> = Vec::with_capacity(args.len());
+        for (at, operand) in args.iter().enumerate() {
+            let mut inner = Vec::new();
+            self.doubt += u32::from(at > 0);
+            let ex = self.condition_operand(*operand, &mut inner);
+            self.doubt -= u32::from(at > 0);
+            parts.push((inner, ex));
+        }
+        let weight: u32 = parts.iter().map(|(_, ex)| ex.weight + 1).sum();
+        let depth = parts.iter().map(|(_, ex)| ex.depth + 1).max().unwrap_or(0);
+        let plain = parts[1..].iter().all(|(inner, _)| inner.is_empty());
+        if plain && weight < MAX_WEIGHT && depth < MAX_DEPTH {
+            pre.append(&mut parts[0].0);
+            let exprs: Vec<_> = parts.into_iter().map(|(_, ex)| ex).collect();
+            let exprs: &'b [Ex<'b>] = self.arena.alloc_slice_copy(&exprs);
+            if let [ex] = exprs {
+                return *ex;
+            }
+            let mut ex = self.around(if or { Ir::Or(exprs) } else { Ir::And(exprs) }, exprs);
+            ex.weight = weight;
+            ex.known = Known::Bool;
+            return ex;
+        }
+        let mut result = None;
+        for (inner, ex) in parts {
+            result = Some(self.or_else(or, result, ex, inner, pre));
+        }
+        let place = result.unwrap_or(Place::Dot);
+        // What it holds was a condition, so that it needs no further test.
+        self.place(place, Known::Bool)
+    }
+
+    fn not(&mut self, condition: Ex<'b>) -> Ex<'b> {
+        let mut ex = self.around(Ir::Not(condition), &[condition]);
+        ex.known = Known::Bool;
+        ex
+    }
+
+    /// Whether a value is true.
+    pub(super) fn truth(&mut self, ex: Ex<'b>) -> Ex<'b> {
+        match (ex.known, ex.ir) {
+            (Known::Bool | Known::Text, _) => ex,
+            (_, Ir::Path { base, path, form: Form::Value, strict, site }) => {
+                let form = Form::Truth;
+                let ir = Ir::Path { base: *base, path: *path, form, strict: *strict, site: *site };
+                Ex { ir: self.arena.alloc(ir), known: Known::Bool, ..ex }
+            }
+            _ => {
+                let mut tested = self.around(Ir::Filter { base: ex, name: "truth", site: None }, &[ex]);
+                tested.known = Known::Bool;
+                tested
+            }
+        }
+    }
+
+    /// A value as Go prints it.
+    pub(super) fn printed(&mut self, ex: Ex<'b>) -> Ex<'b> {
+        match (ex.known, ex.ir) {
+            (Known::Bool | Known::Text, _) => ex,
+            (_, Ir::Path { base, path, form: Form::Value, strict, site }) => {
+                let form = Form::Print;
+                let ir = Ir::Path { base: *base, path: *path, form, strict: *strict, site: *site };
+                Ex { ir: self.arena.alloc(ir), known: Known::Text, ..ex }
+            }
+            _ => {
+                let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
+                let mut printed = self.around(Ir::Filter { base: ex, name: "print", site }, &[ex]);
+                printed.known = Known::Text;
+                printed
+            }
+        }
+    }
+
+    /// What fails when Go gets there.
+    pub(super) fn fault(&mut self, message: &str) -> Ex<'b> {
+        let base = self.leaf(Ir::Text(self.arena.alloc_str(message)));
+        let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
+        let mut ex = self.around(Ir::Filter { base, name: "fault", site }, &[base]);
+        ex.effects = true;
+        ex
+    }
+
+    /// An expression without parts.
+    pub(super) fn leaf(&self, ir: Ir<'b>) -> Ex<'b> {
+        let known = match ir {
+            Ir::Text(_) => Known::Text,
+            Ir::Bool(_) => Known::Bool,
+            _ => Known::Any,
+        };
+        Ex { ir: self.arena.alloc(ir), known, lists: 0, weight: 0, depth: 0, effects: false }
+    }
+
+    /// What is held at a place.
+    pub(super) fn place(&self, place: Place, known: Known) -> Ex<'b> {
+        let weight = match place {
+            Place::Dot | Place::Var(_) | Place::Element(_) => 0,
+            Place::PairKey(_) | Place::PairValue(_) | Place::Cell(_) => 1,
+        };
+        Ex { known, weight, ..self.leaf(Ir::Place(place)) }
+    }
+
+    /// An expression around others.
+    pub(super) fn around(&self, ir: Ir<'b>, parts: &[Ex<'b>]) -> Ex<'b> {
+        Ex {
+            ir: self.arena.alloc(ir),
+            known: Known::Any,
+            lists: deepest_list(parts),
+            weight: 1 + parts.iter().map(|ex| ex.weight).sum::<u32>(),
+            depth: 1 + parts.iter().map(|ex| ex.depth).max().unwrap_or(0),
+            effects: parts.iter().any(|ex| ex.effects),
+        }
+    }
+
+    /// Numbers a site.
+    pub(super) fn site(&mut self, site: Site<'a>) -> u32 {
+        self.sites.push(site);
+        u32::try_from(self.sites.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A new variable of the lowered template.
+    pub(super) fn new_place(&mut self) -> Place {
+        let number = self.names.fresh();
+        if self.deep { Place::Cell(number) } else { Place::Var(number) }
+    }
+}
+
+fn deepest_list(parts: &[Ex<'_>]) -> u32 {
+    parts.iter().map(|ex| ex.lists).max().unwrap_or(0)
+}

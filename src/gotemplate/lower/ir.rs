@@ -1,0 +1,104 @@
+//! Tera expressions under construction.
+//!
+//! An [`Ex`] knows how deep it nests in the senses that Tera limits, so that the lowering can take it out into a
+//! variable before a limit is met.
+
+use super::{Form, Known};
+
+/// Where a value is held in the lowered template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The dot that the template was invoked with: `d`.
+    Dot,
+    /// A variable: `v1`.
+    Var(u32),
+    /// What a loop is at: `e1`.
+    Element(u32),
+    /// The key of what a loop over pairs is at: `e1[0]`.
+    PairKey(u32),
+    /// The value of what a loop over pairs is at: `e1[1]`.
+    PairValue(u32),
+    /// A cell outside Tera, for templates that are split into several: `1|cell`.
+    Cell(u32),
+}
+
+/// An expression.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ir<'b> {
+    /// A string.
+    Text(&'b str),
+    /// An `int`.
+    Int(i64),
+    /// A boolean.
+    Bool(bool),
+    /// `nil`.
+    Nil,
+    /// A constant in the tables.
+    Constant(u32),
+    /// What is held somewhere.
+    Place(Place),
+    /// Fields of a value.
+    Path { base: Ex<'b>, path: u32, form: Form, strict: bool, site: u32 },
+    /// A function.
+    Call { name: &'b str, args: &'b [Ex<'b>], site: u32 },
+    /// A method with arguments; the receiver comes first.
+    Method { name: &'b str, args: &'b [Ex<'b>], lenient: bool, site: u32 },
+    /// One of the filters that are no function of Go's.
+    Filter { base: Ex<'b>, name: &'static str, site: Option<u32> },
+    /// The same with several arguments.
+    Listed { args: &'b [Ex<'b>], name: &'static str, site: u32 },
+    /// Negation of a condition.
+    Not(Ex<'b>),
+    /// Conjunction of conditions.
+    And(&'b [Ex<'b>]),
+    /// Disjunction of conditions.
+    Or(&'b [Ex<'b>]),
+}
+
+/// An expression with what must be known of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ex<'b> {
+    /// The expression.
+    pub ir: &'b Ir<'b>,
+    /// What is known of its value.
+    pub known: Known,
+    /// How deep list literals nest in it. Tera allows two.
+    pub lists: u32,
+    /// How many filters and operators it has. Tera allows 256.
+    pub weight: u32,
+    /// How deep lists, operators and parentheses nest. Tera allows 40.
+    pub depth: u32,
+    /// Whether evaluating it may change what other expressions evaluate to.
+    pub effects: bool,
+}
+
+/// Tera's limits, with room to spare for what surrounds an expression.
+pub(super) const MAX_LISTS: u32 = 2;
+pub(super) const MAX_WEIGHT: u32 = 200;
+pub(super) const MAX_DEPTH: u32 = 24;
+
+impl Ex<'_> {
+    /// Whether it evaluates to the same at any time.
+    pub(super) fn is_stable(&self) -> bool {
+        matches!(self.ir, Ir::Text(_) | Ir::Int(_) | Ir::Bool(_) | Ir::Nil | Ir::Constant(_) | Ir::Place(_))
+    }
+}
+
+/// What must run before an expression.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pre<'b> {
+    /// A place takes a value.
+    Set(Place, Ex<'b>),
+    /// Only if the condition holds, or only if it does not.
+    When { condition: Ex<'b>, holds: bool, body: &'b [Pre<'b>] },
+}
+
+impl Pre<'_> {
+    /// Whether running it may change what expressions evaluate to.
+    pub(super) fn has_effects(&self) -> bool {
+        match self {
+            Self::Set(_, ex) => ex.effects,
+            Self::When { body, .. } => body.iter().any(Self::has_effects),
+        }
+    }
+}

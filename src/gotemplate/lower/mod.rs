@@ -1,0 +1,128 @@
+//! Lowering: a Go template becomes the source of a Tera template.
+//!
+//! Each Go template (a file, a `define`, a `block`) becomes one Tera template. The control structures become Tera's;
+//! what Go evaluates otherwise than Tera (fields, printing, truth, every function) goes through filters that the
+//! renderer registers:
+//!
+//! | Go | Tera |
+//! |---|---|
+//! | `{{.a.b}}` printed, tested, used | `d\|w3`, `d\|q3`, `d\|p3`, where 3 stands for `a.b` in [`Tables`] |
+//! | the same where a nil dot is an error | `e1\|x3`, `e1\|r3`, `e1\|s3` |
+//! | `f x`, `f x y`, `f` | `x\|h_f`, `[x,y]\|g_f`, `g_f()` |
+//! | `.a.Method x` | `[d\|p3,x]\|m_Method`; `n_Method` where a nil receiver is no error |
+//! | `{{$x := e}}`, `{{$x = e}}` | `{%set_global v1=e%}` |
+//! | `{{range e}}` | `{%for e1 in e\|range%}`; `pairs` where the key has a name |
+//! | `{{template "t" e}}` | `{{["t",e]\|template}}` |
+//! | a condition | `e\|truth`, and Tera's `and`, `or`, `not` between conditions |
+//! | long or awkward text, a constant that Tera cannot write | `7\|k`, where 7 is its place in [`Tables`] |
+//! | what Go finds wrong only when it gets there | `"message"\|fault` |
+//!
+//! Tera allows expressions and blocks to nest only so deep. What would nest deeper is computed beforehand into a variable
+//! of its own, and a block becomes a template of its own, so that no template meets those limits.
+//!
+//! A tag of the lowered source is on the line that it has in the Go source; [`SourceMap`] says which node each filter is.
+
+mod emit;
+mod expr;
+mod ir;
+mod names;
+mod operand;
+mod outline;
+mod stmt;
+mod tables;
+mod text;
+
+use bumpalo::Bump;
+
+use super::{
+    ast::{Source, Tree},
+    source_map::SourceMap,
+};
+
+pub use tables::{Constant, Form, PathUse, Tables};
+
+/// What the lowering must know of the functions that a template may call.
+pub trait Vocabulary {
+    /// The signature of a function, none if there is no such function.
+    fn signature(&self, function: &str) -> Option<Signature>;
+
+    /// The type of the parameter that takes the argument at this place, counted from 0.
+    fn param(&self, function: &str, at: usize) -> Param;
+}
+
+/// How a function is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// How many arguments it needs.
+    pub fixed: usize,
+    /// Whether it takes more than that.
+    pub variadic: bool,
+    /// What is known of its answer.
+    pub answer: Known,
+    /// Whether a call may change what other expressions evaluate to.
+    pub effects: bool,
+}
+
+/// What is known of a value before it is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing.
+    Any,
+    /// It is a string: Tera prints it, and takes it for true, as Go does.
+    Text,
+    /// It is a boolean.
+    Bool,
+}
+
+/// The Go type of a parameter, as far as constants are concerned: what they become, and how the wrong ones are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Param {
+    /// `interface {}` and `reflect.Value`.
+    Any,
+    /// `string`
+    String,
+    /// Signed integers, by their name.
+    Int(&'static str),
+    /// Unsigned integers, by their name.
+    Uint(&'static str),
+    /// `float64`
+    Float,
+    /// `bool`
+    Bool,
+    /// Everything else: the type's name, and whether `nil` can be passed for it.
+    Other(&'static str, bool),
+}
+
+/// A template in Tera's language.
+#[derive(Debug)]
+pub struct Lowered<'a> {
+    /// The source of the template itself.
+    pub source: String,
+    /// The blocks that became templates of their own because they nest too deep, by the number that stands for them.
+    pub outlined: Vec<Outlined<'a>>,
+    /// Where the nodes are in `source`.
+    pub map: SourceMap<'a>,
+}
+
+/// A block that became a template of its own.
+#[derive(Debug)]
+pub struct Outlined<'a> {
+    /// Its source.
+    pub source: String,
+    /// Where the nodes are in `source`.
+    pub map: SourceMap<'a>,
+}
+
+/// Lowers one template.
+///
+/// `tables` collects the paths, constants and functions that the lowered source refers to. They are what the renderer
+/// must register before it can run; several templates of one Tera instance share them.
+pub fn lower<'a>(
+    tree: &Tree<'a>,
+    source: Source<'a>,
+    vocabulary: &dyn Vocabulary,
+    tables: &mut Tables,
+) -> Lowered<'a> {
+    let arena = Bump::new();
+    stmt::Lowering::new(tree, source, vocabulary, tables, &arena).run()
+}

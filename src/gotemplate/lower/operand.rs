@@ -1,0 +1,220 @@
+//! Operands: constants, variables, fields and methods.
+
+use crate::gotemplate::{
+    ast::{Chain, Operand, Variable},
+    print,
+    source_map::{ArgSite, Site},
+};
+
+use super::{
+    Constant, Form, Known, Param, Tables,
+    expr::Pres,
+    ir::{Ex, Ir},
+    names::Binding,
+    stmt::Lowering,
+};
+
+/// What fields are taken from.
+#[derive(Clone, Copy)]
+pub(super) struct Base<'b> {
+    pub ex: Ex<'b>,
+    /// Whether a field of nil is an error and not nil: so it is for what `range` gives.
+    pub strict: bool,
+}
+
+impl<'a, 'b> Lowering<'a, 'b, '_> {
+    /// The dot, to take fields from.
+    pub(super) fn dot_base(&self) -> Base<'b> {
+        Base { ex: self.place(self.dot.place, Known::Any), strict: self.dot.element }
+    }
+
+    /// A variable, to take fields from, and the fields.
+    pub(super) fn variable_base(&mut self, variable: Variable<'a>) -> (Base<'b>, &'a str) {
+        let name = variable.name();
+        let fields = variable.text.get(name.len() + 1..).unwrap_or_default();
+        // The parser refuses variables that are not declared.
+        let Some(Binding { place, element, doubtful }) = self.names.find(name) else {
+            let ex = self.fault(&format!("undefined variable: {name}"));
+            return (Base { ex, strict: false }, fields);
+        };
+        let mut ex = self.place(place, Known::Any);
+        if doubtful {
+            let args: &'b [Ex<'b>] =
+                self.arena.alloc_slice_copy(&[ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))]);
+            let site = self.site(Site { node: self.at, args: Vec::new() });
+            ex = self.around(Ir::Listed { args, name: "declared", site }, args);
+            ex.lists += 1;
+        }
+        (Base { ex, strict: element }, fields)
+    }
+
+    /// What the fields of a chain are taken from.
+    pub(super) fn chain_base(&mut self, chain: &'a Chain<'a>, pre: &mut Pres<'b>) -> Base<'b> {
+        self.at = chain.into();
+        // The parser refuses `nil.a`; an operand's own nil is no value, of which every field is nil.
+        let (ex, _) = self.arg(chain.base, Param::Any, pre);
+        Base { ex, strict: false }
+    }
+
+    /// Fields of something, `a.b.c`, and a method call if there are arguments.
+    pub(super) fn fields(
+        &mut self,
+        base: Base<'b>,
+        fields: &'a str,
+        operand: Operand<'a>,
+        args: &'a [Operand<'a>],
+        piped: Option<Ex<'b>>,
+        pre: &mut Pres<'b>,
+    ) -> Ex<'b> {
+        if args.is_empty() && piped.is_none() {
+            return self.path(base, fields);
+        }
+        let (receiver, method) = match fields.rsplit_once('.') {
+            Some((before, last)) => (self.path(base, before), last),
+            None => (base.ex, fields),
+        };
+        let lenient = fields.len() == method.len() && !base.strict;
+        let node = operand.into();
+        let params = vec![Param::Any; args.len()];
+        let mut list = self.arguments(args, &params, piped, pre);
+        list.exprs.insert(0, receiver);
+        list.sites.insert(0, ArgSite { node, typed_nil: !lenient });
+        let site = self.site(Site { node, args: list.sites });
+        let args = self.fit(list.exprs, pre);
+        let mut ex =
+            self.around(Ir::Method { name: self.arena.alloc_str(method), args, lenient, site }, args);
+        ex.lists += 1;
+        ex.effects = true;
+        ex
+    }
+
+    fn path(&mut self, base: Base<'b>, fields: &str) -> Ex<'b> {
+        let path = self.tables.path(fields);
+        let site = self.site(Site { node: self.at, args: Vec::new() });
+        let ir = Ir::Path { base: base.ex, path, form: Form::Value, strict: base.strict, site };
+        self.around(ir, &[base.ex])
+    }
+
+    /// An argument for a parameter of a type, and whether a nil in it is a nil `interface {}` (evalArg).
+    pub(super) fn arg(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, bool) {
+        self.at = operand.into();
+        match operand {
+            Operand::Dot(_) => (self.dot_base().ex, self.dot.element),
+            Operand::Nil(_) => {
+                let refused = match param {
+                    Param::Any | Param::Other(_, true) => return (self.leaf(Ir::Nil), false),
+                    Param::String => "string",
+                    Param::Float => "float64",
+                    Param::Bool => "bool",
+                    Param::Int(name) | Param::Uint(name) | Param::Other(name, false) => name,
+                };
+                (self.fault(&format!("cannot assign nil to {refused}")), false)
+            }
+            Operand::Field(field) => {
+                let base = self.dot_base();
+                (self.path(base, &field.text[1..]), true)
+            }
+            Operand::Variable(variable) => {
+                let (base, fields) = self.variable_base(variable);
+                if fields.is_empty() { (base.ex, base.strict) } else { (self.path(base, fields), true) }
+            }
+            Operand::Chain(chain) => {
+                let base = self.chain_base(chain, pre);
+                (self.path(base, &chain.text[1..]), true)
+            }
+            Operand::Pipe(pipe) => (self.pipe(pipe, pre), false),
+            Operand::Identifier(identifier) => (self.call(identifier, operand.into(), &[], None, pre), false),
+            Operand::Bool(_) | Operand::Number(_) | Operand::String(_) => (self.constant(operand, param), false),
+        }
+    }
+
+    /// A constant for a parameter of a type (evalBool, evalString, evalInteger…).
+    fn constant(&mut self, operand: Operand<'a>, param: Param) -> Ex<'b> {
+        let found = match (param, operand) {
+            (Param::Any, _) => Some(self.ideal(operand)),
+            (Param::String, Operand::String(literal)) => Some(self.text(literal.text)),
+            (Param::Bool, Operand::Bool(literal)) => Some(self.leaf(Ir::Bool(literal.value))),
+            (Param::Int(_), Operand::Number(number)) => number.int.map(|int| self.int(int)),
+            (Param::Uint(_), Operand::Number(number)) => {
+                number.uint.map(|uint| self.outside(Constant::Uint(uint)))
+            }
+            (Param::Float, Operand::Number(number)) => {
+                number.float.map(|float| self.outside(Constant::Float(float)))
+            }
+            _ => None,
+        };
+        let Some(found) = found else {
+            let node = print(operand);
+            return match param {
+                Param::Any => self.fault(&format!("can't handle {node}")),
+                Param::String => self.fault(&format!("expected string; found {node}")),
+                Param::Int(_) => self.fault(&format!("expected integer; found {node}")),
+                Param::Uint(_) => self.fault(&format!("expected unsigned integer; found {node}")),
+                Param::Float => self.fault(&format!("expected float; found {node}")),
+                Param::Bool => self.fault(&format!("expected bool; found {node}")),
+                Param::Other(name, _) => self.fault(&format!("can't handle {node} for arg of type {name}")),
+            };
+        };
+        found
+    }
+
+    /// A constant where any type will do (idealConstant).
+    pub(super) fn ideal(&mut self, operand: Operand<'a>) -> Ex<'b> {
+        match operand {
+            Operand::Bool(literal) => self.leaf(Ir::Bool(literal.value)),
+            Operand::String(literal) => self.text(literal.text),
+            Operand::Number(number) => {
+                if number.complex.is_some() {
+                    // Go has them; a value of a chart has no place for one, and no function takes one.
+                    return self.fault(&format!("complex number {} is not supported", number.text));
+                }
+                match (number.float, number.int) {
+                    (Some(float), _) if is_float(number.text, number.is_char) => {
+                        self.outside(Constant::Float(float))
+                    }
+                    (_, Some(int)) => self.int(int),
+                    _ if number.uint.is_some() => self.fault(&format!("{} overflows int", number.text)),
+                    _ => self.leaf(Ir::Nil),
+                }
+            }
+            _ => self.leaf(Ir::Nil),
+        }
+    }
+
+    fn text(&mut self, text: &[u8]) -> Ex<'b> {
+        match std::str::from_utf8(text) {
+            Ok(text) => self.leaf(Ir::Text(self.arena.alloc_str(text))),
+            Err(_) => self.outside(Constant::Text(text.into())),
+        }
+    }
+
+    fn int(&mut self, int: i64) -> Ex<'b> {
+        // Tera reads the digits before it sees the sign.
+        if int == i64::MIN { self.outside(Constant::Int(int)) } else { self.leaf(Ir::Int(int)) }
+    }
+
+    fn outside(&mut self, constant: Constant) -> Ex<'b> {
+        let number = self.tables.constant(constant);
+        Ex { weight: 1, ..self.leaf(Ir::Constant(number)) }
+    }
+}
+
+/// Whether a number is written as a float: `1.0`, `1e3`, but neither `0xe` nor `'e'`.
+pub(super) fn is_float(text: &str, is_char: bool) -> bool {
+    let hexadecimal = text.len() > 2
+        && (text.starts_with("0x") || text.starts_with("0X"))
+        && !text.contains(['p', 'P']);
+    !hexadecimal && !is_char && text.contains(['.', 'e', 'E', 'p', 'P'])
+}
+
+impl Tables {
+    /// Notes that a function is called with so many arguments.
+    pub(super) fn note_call(&mut self, name: &str, args: usize) {
+        let set = match args {
+            0 => &mut self.called_bare,
+            1 => &mut self.called_one,
+            _ => &mut self.called_many,
+        };
+        Self::note(set, name);
+    }
+}

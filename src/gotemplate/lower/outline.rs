@@ -1,0 +1,81 @@
+//! Blocks that nest deeper than Tera allows become templates of their own.
+//!
+//! Tera's `include` would lose what the block assigns and cannot leave a loop around it. So such a block is rendered by a
+//! filter, `3|outline`, variables live in cells outside Tera (`put`, `cell`) throughout the template, and a jump
+//! out of the block ends it early (`leave`), which the caller asks for afterwards (`left`) and then jumps itself.
+
+use super::{
+    Outlined,
+    ir::Ir,
+    stmt::Lowering,
+};
+use crate::gotemplate::source_map::Site;
+
+/// How deep blocks may nest in one lowered template. Tera allows 40; conditions that `and` and `or` need take some.
+pub(super) const MAX_BLOCKS: usize = 32;
+
+/// The blocks that are open, and those that were split off.
+#[derive(Debug, Default)]
+pub(super) struct Blocks<'a> {
+    /// How many are open in the present template.
+    pub depth: usize,
+    /// How many of them are loops.
+    pub loops: usize,
+    /// The templates that were split off.
+    pub outlined: Vec<Outlined<'a>>,
+    /// Whether the present block was left by a jump somewhere.
+    jumps: Vec<&'static str>,
+}
+
+impl Blocks<'_> {
+    /// Whether no further block may be opened in the present template.
+    pub(super) fn is_full(&self) -> bool {
+        self.depth >= MAX_BLOCKS
+    }
+}
+
+impl<'a> Lowering<'a, '_, '_> {
+    /// Lowers a block into a template of its own, and calls that.
+    pub(super) fn outline(&mut self, line: usize, lower: impl FnOnce(&mut Self)) {
+        self.flush(line);
+        let number = self.blocks.outlined.len();
+        // Holds the number while the block may split off others.
+        self.blocks.outlined.push(Outlined { source: String::new(), map: Default::default() });
+        let outer = std::mem::take(&mut self.out);
+        let (depth, loops) = (self.blocks.depth, self.blocks.loops);
+        let jumps = std::mem::take(&mut self.blocks.jumps);
+        (self.blocks.depth, self.blocks.loops) = (1, 0);
+        lower(self);
+        self.flush(line);
+        let inner = std::mem::replace(&mut self.out, outer);
+        let left = std::mem::replace(&mut self.blocks.jumps, jumps);
+        (self.blocks.depth, self.blocks.loops) = (depth, loops);
+        self.blocks.outlined[number] = Outlined { source: inner.source, map: inner.map };
+
+        let site = self.site(Site { node: self.at, args: Vec::new() });
+        let base = self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)));
+        let call = self.around(Ir::Filter { base, name: "outline", site: Some(site) }, &[base]);
+        self.print(line, call);
+        for keyword in left {
+            let base = self.leaf(Ir::Text(keyword));
+            let condition = self.around(Ir::Filter { base, name: "left", site: None }, &[base]);
+            self.tag(line, "if ", Some(condition), "");
+            if self.blocks.loops == 0 {
+                self.leave(line, keyword);
+            } else {
+                self.tag(line, keyword, None, "");
+            }
+            self.tag(line, "endif", None, "");
+        }
+    }
+
+    /// A jump to a loop of another template.
+    pub(super) fn leave(&mut self, line: usize, keyword: &'static str) {
+        if !self.blocks.jumps.contains(&keyword) {
+            self.blocks.jumps.push(keyword);
+        }
+        let base = self.leaf(Ir::Text(keyword));
+        let ex = self.around(Ir::Filter { base, name: "leave", site: None }, &[base]);
+        self.print(line, ex);
+    }
+}

@@ -1,0 +1,350 @@
+//! Statements: text, actions, conditions, loops, invocations.
+
+use bumpalo::Bump;
+
+use crate::gotemplate::{
+    ast::{Action, Branch, Invocation, List, Node, NodeRef, Source, Span, Tree},
+    source_map::Site,
+};
+
+use super::{
+    Known, Lowered, Tables, Vocabulary,
+    emit::{Out, Pools},
+    expr::Pres,
+    ir::{Ex, Ir, Place, Pre},
+    names::{Binding, Names},
+    outline::{Blocks, MAX_BLOCKS},
+    text,
+};
+
+/// The state of lowering one template.
+pub(super) struct Lowering<'a, 'b, 't> {
+    pub vocabulary: &'t dyn Vocabulary,
+    pub tables: &'t mut Tables,
+    pub arena: &'b Bump,
+    pub names: Names<'a>,
+    pub dot: Binding,
+    /// The node that Go would have looked at last.
+    pub at: NodeRef<'a>,
+    pub sites: Vec<Site<'a>>,
+    /// Above zero where what is declared may not be declared when Go runs.
+    pub doubt: u32,
+    /// Whether the template has to be split, so that nothing may be held in Tera's variables.
+    pub deep: bool,
+    pub out: Out<'a>,
+    pub blocks: Blocks<'a>,
+    tree: Tree<'a>,
+    source: Source<'a>,
+    /// The line of the last position that was asked for: its offset and its number.
+    line: (usize, usize),
+}
+
+/// What `{{if}}` and `{{with}}` differ in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    If,
+    With,
+}
+
+impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
+    pub(super) fn new(
+        tree: &Tree<'a>,
+        source: Source<'a>,
+        vocabulary: &'t dyn Vocabulary,
+        tables: &'t mut Tables,
+        arena: &'b Bump,
+    ) -> Self {
+        Self {
+            vocabulary,
+            tables,
+            arena,
+            names: Names::new(tree),
+            dot: Binding::at(Place::Dot),
+            at: tree.root.into(),
+            sites: Vec::new(),
+            doubt: 0,
+            deep: tree.depth > MAX_BLOCKS,
+            out: Out::default(),
+            blocks: Blocks::default(),
+            tree: *tree,
+            source,
+            line: (0, 0),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Lowered<'a> {
+        let root = self.tree.root;
+        self.list(&root);
+        self.flush(self.line.1);
+        Lowered { source: self.out.source, outlined: self.blocks.outlined, map: self.out.map }
+    }
+
+    /// The line of a byte offset, from 0. Offsets are mostly asked for in their order.
+    fn line_of(&mut self, offset: usize) -> usize {
+        let (from, line) = if offset >= self.line.0 { self.line } else { (0, 0) };
+        let between = self.source.text.get(from..offset).unwrap_or_default();
+        self.line = (offset, line + memchr::memchr_iter(b'\n', between).count());
+        self.line.1
+    }
+
+    fn list(&mut self, list: &List<'a>) {
+        for node in list.nodes {
+            match node {
+                Node::Text(text) => self.out.text.push(text.text),
+                Node::Comment(_) => {}
+                Node::Action(action) => self.action(action),
+                Node::If(branch) => self.nested(branch.open, |this, line| this.branch(Kind::If, branch, line)),
+                Node::With(branch) => {
+                    self.nested(branch.open, |this, line| this.branch(Kind::With, branch, line));
+                }
+                Node::Range(branch) => self.nested(branch.open, |this, line| this.range(branch, line)),
+                Node::Break(jump) => self.jump("break", jump.span),
+                Node::Continue(jump) => self.jump("continue", jump.span),
+                Node::Template(call) => self.invocation(call),
+            }
+        }
+    }
+
+    /// A control structure, in a template of its own if it nests too deep.
+    fn nested(&mut self, open: Span, lower: impl FnOnce(&mut Self, usize)) {
+        let line = self.line_of(open.start);
+        let mark = self.names.mark();
+        if self.blocks.is_full() {
+            self.outline(line, |this| lower(this, line));
+        } else {
+            self.blocks.depth += 1;
+            lower(self, line);
+            self.blocks.depth -= 1;
+        }
+        self.names.leave(mark);
+    }
+
+    fn action(&mut self, action: &'a Action<'a>) {
+        if text::constant_of(action, &mut self.out.text) {
+            return;
+        }
+        let line = self.line_of(action.span.start);
+        self.at = action.into();
+        let mut pre = Vec::new();
+        let value = self.pipe(action.pipe, &mut pre);
+        self.at = action.into();
+        if action.pipe.decl.is_empty() {
+            let printed = self.printed(value);
+            self.pres(line, &pre);
+            self.print(line, printed);
+        } else {
+            self.pres(line, &pre);
+        }
+    }
+
+    fn invocation(&mut self, call: &'a Invocation<'a>) {
+        let line = self.line_of(call.span.start);
+        self.at = call.into();
+        let site = self.site(Site { node: call.into(), args: Vec::new() });
+        let mut pre = Vec::new();
+        let dot = match call.pipe {
+            Some(pipe) => self.pipe(pipe, &mut pre),
+            None => self.leaf(Ir::Nil),
+        };
+        let name = String::from_utf8_lossy(call.name);
+        let name = self.leaf(Ir::Text(self.arena.alloc_str(&name)));
+        let args = self.fit(vec![name, dot], &mut pre);
+        let mut called = self.around(Ir::Listed { args, name: "template", site }, args);
+        called.known = Known::Text;
+        self.pres(line, &pre);
+        self.print(line, called);
+    }
+
+    fn branch(&mut self, kind: Kind, branch: &'a Branch<'a>, line: usize) {
+        self.at = NodeRef::Node(if kind == Kind::If { Node::If(branch) } else { Node::With(branch) });
+        let mut pre = Vec::new();
+        let (condition, dot) = self.test(kind, branch, &mut pre);
+        self.pres(line, &pre);
+        self.tag(line, "if ", Some(condition), "");
+        self.branch_body(branch, dot);
+        self.tag_at(branch.close, "endif");
+    }
+
+    /// The condition of `{{if}}` and `{{with}}`, and the dot of what follows.
+    fn test(&mut self, kind: Kind, branch: &'a Branch<'a>, pre: &mut Pres<'b>) -> (Ex<'b>, Option<Binding>) {
+        if kind == Kind::If {
+            return (self.condition(branch.pipe, pre), None);
+        }
+        let mut value = self.commands(branch.pipe, pre);
+        if let Some(variable) = branch.pipe.decl.first() {
+            let assigned = self.names.is_assigned(variable.name());
+            value = self.bind(variable.name(), branch.pipe.is_assign, value, pre);
+            if assigned {
+                // The variable may change in the body, the dot not.
+                value = self.hoist(value, pre);
+            }
+        }
+        let Ir::Place(place) = value.ir else {
+            value = self.hoist(value, pre);
+            let Ir::Place(place) = value.ir else { return (value, None) };
+            return (self.truth(value), Some(Binding::at(*place)));
+        };
+        let place = *place;
+        if !place_is_fixed(place, &self.names, branch) {
+            value = self.hoist(value, pre);
+            let Ir::Place(place) = value.ir else { return (value, None) };
+            return (self.truth(value), Some(Binding::at(*place)));
+        }
+        (self.truth(value), Some(Binding::at(place)))
+    }
+
+    fn branch_body(&mut self, branch: &'a Branch<'a>, dot: Option<Binding>) {
+        let outer = self.dot;
+        let mark = self.names.mark();
+        self.dot = dot.unwrap_or(outer);
+        self.list(&branch.list);
+        self.names.leave(mark);
+        self.dot = outer;
+        if let Some(list) = &branch.else_list {
+            self.otherwise(list, branch);
+            self.names.leave(mark);
+        }
+    }
+
+    /// The `else` of `{{if}}` and `{{with}}`. `{{else if}}` is an `elif`, as long as nothing must run before its condition.
+    fn otherwise(&mut self, list: &List<'a>, branch: &'a Branch<'a>) {
+        if let (true, [Node::If(inner)]) = (branch.else_chained, list.nodes) {
+            let line = self.line_of(inner.open.start);
+            let marks = (self.names.mark(), self.sites.len());
+            let mut pre = Vec::new();
+            let (condition, dot) = self.test(Kind::If, inner, &mut pre);
+            if pre.is_empty() {
+                self.tag(line, "elif ", Some(condition), "");
+                self.branch_body(inner, dot);
+                return;
+            }
+            self.names.leave(marks.0);
+            self.sites.truncate(marks.1);
+        }
+        if list.nodes.is_empty() {
+            return;
+        }
+        let middle = branch.middle.or(match list.nodes.first() {
+            Some(Node::If(inner) | Node::With(inner)) if branch.else_chained => Some(inner.open),
+            _ => None,
+        });
+        self.tag_at(middle.unwrap_or(branch.close), "else");
+        self.list(list);
+    }
+
+    fn range(&mut self, branch: &'a Branch<'a>, line: usize) {
+        self.at = NodeRef::Node(Node::Range(branch));
+        let mut pre = Vec::new();
+        let mut value = self.commands(branch.pipe, &mut pre);
+        let decl = branch.pipe.decl;
+        // The variables hold what is ranged over before they hold elements, which shows in `{{else}}` and after an
+        // assignment.
+        let mut held = Vec::new();
+        let shows = branch.pipe.is_assign || branch.else_list.is_some();
+        for variable in decl {
+            if shows {
+                value = self.bind(variable.name(), branch.pipe.is_assign, value, &mut pre);
+                held.push(self.names.find(variable.name()));
+            }
+        }
+        let number = self.names.fresh();
+        let pairs = decl.len() > 1;
+        let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
+        let name = if pairs { "pairs" } else { "range" };
+        let over = self.around(Ir::Filter { base: value, name, site }, &[value]);
+        self.pres(line, &pre);
+        self.tag(line, &format!("for e{number} in "), Some(over), "");
+
+        let outer = self.dot;
+        let mark = self.names.mark();
+        let (key, element) = if pairs {
+            (Some(Place::PairKey(number)), Place::PairValue(number))
+        } else {
+            (None, Place::Element(number))
+        };
+        let mut body = Vec::new();
+        self.dot = Binding::element(if self.deep {
+            let place = self.new_place();
+            body.push(Pre::Set(place, self.place(element, Known::Any)));
+            place
+        } else {
+            element
+        });
+        let sources = key.into_iter().chain([element]);
+        for (at, (variable, source)) in decl.iter().zip(sources).enumerate() {
+            let known = held.get(at).copied().flatten().filter(|_| branch.pipe.is_assign);
+            let is_element = source == element;
+            let binding = match known {
+                Some(binding) => {
+                    body.push(Pre::Set(binding.place, self.place(source, Known::Any)));
+                    continue;
+                }
+                None if self.deep || self.names.is_assigned(variable.name()) => {
+                    let place = self.new_place();
+                    body.push(Pre::Set(place, self.place(source, Known::Any)));
+                    place
+                }
+                None => source,
+            };
+            let binding = if is_element { Binding::element(binding) } else { Binding::at(binding) };
+            self.names.declare(variable.name(), binding);
+        }
+        self.pres(line, &body);
+        self.blocks.loops += 1;
+        self.list(&branch.list);
+        self.blocks.loops -= 1;
+        self.names.leave(mark);
+        self.dot = outer;
+        if let Some(list) = branch.else_list.as_ref().filter(|list| !list.nodes.is_empty()) {
+            self.tag_at(branch.middle.unwrap_or(branch.close), "else");
+            self.list(list);
+        }
+        self.tag_at(branch.close, "endfor");
+    }
+
+    fn jump(&mut self, keyword: &'static str, span: Span) {
+        let line = self.line_of(span.start);
+        if self.blocks.loops == 0 {
+            // The loop is in another template.
+            self.leave(line, keyword);
+        } else {
+            self.tag(line, keyword, None, "");
+        }
+    }
+
+    fn tag_at(&mut self, span: Span, name: &str) {
+        let line = self.line_of(span.start);
+        self.tag(line, name, None, "");
+    }
+
+    // What writes needs the tables and the sites, which the methods below lend.
+
+    pub(super) fn flush(&mut self, line: usize) {
+        self.out.flush(line, &mut Pools { tables: self.tables, sites: &self.sites });
+    }
+
+    pub(super) fn print(&mut self, line: usize, ex: Ex<'b>) {
+        self.out.print(line, ex, &mut Pools { tables: self.tables, sites: &self.sites });
+    }
+
+    pub(super) fn tag(&mut self, line: usize, before: &str, ex: Option<Ex<'b>>, after: &str) {
+        self.out.tag(line, before, ex, after, &mut Pools { tables: self.tables, sites: &self.sites });
+    }
+
+    pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'b>]) {
+        self.out.pres(line, pres, &mut Pools { tables: self.tables, sites: &self.sites });
+    }
+}
+
+/// Whether what is held at a place stays the same in the body of a branch: variables that are assigned somewhere may not.
+fn place_is_fixed(place: Place, names: &Names<'_>, branch: &Branch<'_>) -> bool {
+    let variable = match branch.pipe.cmds {
+        [command] => match command.args {
+            [crate::gotemplate::ast::Operand::Variable(variable)] => Some(variable.name()),
+            _ => None,
+        },
+        _ => None,
+    };
+    matches!(place, Place::Dot | Place::Element(_) | Place::PairKey(_) | Place::PairValue(_))
+        || variable.is_none_or(|name| !names.is_assigned(name))
+}

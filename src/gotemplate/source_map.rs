@@ -1,0 +1,69 @@
+//! From lowered Tera source back to the nodes of the Go template.
+
+use super::ast::NodeRef;
+
+/// What a place in the lowered source is in the Go template.
+#[derive(Clone, Debug)]
+pub struct Site<'a> {
+    /// The node that Go's error would point at when what stands here fails.
+    pub node: NodeRef<'a>,
+    /// The arguments, when it is a call.
+    pub args: Vec<ArgSite<'a>>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct ArgSite<'a> {
+    /// The node that Go's error would point at when the argument has a wrong type: the one that Go looked at last.
+    pub node: NodeRef<'a>,
+    /// Whether a nil here is an `interface {}` that is nil, as the entries of maps are, and not no value at all.
+    pub typed_nil: bool,
+}
+
+/// Where the nodes of one template are in its lowered source.
+///
+/// Sites are numbered from 0 in the order of the lowered source. Lowering is deterministic: whoever keeps only
+/// [`SourceMap::offsets`] finds the node by lowering the same template again.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap<'a> {
+    offsets: Vec<u32>,
+    sites: Vec<Site<'a>>,
+}
+
+impl<'a> SourceMap<'a> {
+    /// Adds the site that begins at a byte offset of the lowered source. Offsets must not decrease.
+    pub(super) fn push(&mut self, offset: usize, site: Site<'a>) {
+        self.offsets.push(u32::try_from(offset).unwrap_or(u32::MAX));
+        self.sites.push(site);
+    }
+
+    /// The byte offsets of the sites in the lowered source.
+    #[must_use]
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The number of the site at a byte offset of the lowered source: the last one that begins there or before.
+    #[must_use]
+    pub fn number(offsets: &[u32], offset: usize) -> Option<usize> {
+        let offset = u32::try_from(offset).ok()?;
+        offsets.partition_point(|start| *start <= offset).checked_sub(1)
+    }
+
+    /// The site of a number.
+    #[must_use]
+    pub fn site(&self, number: usize) -> Option<&Site<'a>> {
+        self.sites.get(number)
+    }
+
+    /// The site at a byte offset of the lowered source.
+    #[must_use]
+    pub fn at(&self, offset: usize) -> Option<&Site<'a>> {
+        self.site(Self::number(&self.offsets, offset)?)
+    }
+
+    /// All sites with their offsets.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Site<'a>)> {
+        self.offsets.iter().map(|offset| *offset as usize).zip(&self.sites)
+    }
+}
