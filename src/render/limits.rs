@@ -1,0 +1,21 @@
+//! What a render may use. Charts come nowhere near; a template that grows without end gets a clear error.
+
+use std::time::Duration;
+
+/// The bounds of one render.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How deep `include`, `template` and `tpl` may nest, whatever their names. (Helm itself refuses the 1,002nd nested
+    /// inclusion of one name.)
+    pub depth: usize,
+    /// Bytes that all templates together may write, the result of each `include` counted where it is made.
+    pub output_bytes: u64,
+    /// How long it may take.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: 4_000, output_bytes: 1 << 30, time: Duration::from_secs(60) }
+    }
+}
