@@ -1,1 +1,34 @@
 //! The renderer: the Tera instance of a chart, its context, include, tpl, lookup, generated values, errors.
+//!
+//! A [`Program`] is a chart with its templates compiled; [`Program::render`] runs it. A render is a function of its
+//! [`Inputs`] alone.
+
+mod call;
+mod capabilities;
+mod context;
+mod control;
+mod error;
+mod escape;
+mod files;
+pub mod generated;
+mod glob;
+mod include;
+mod library;
+mod limits;
+mod lookup;
+mod methods;
+mod native;
+mod path;
+mod program;
+mod run;
+mod tpl;
+mod unit;
+mod vocabulary;
+
+pub use capabilities::{BadVersion, Capabilities, HelmVersion, KubeVersion};
+pub use context::Release;
+pub use error::{Error, Place};
+pub use generated::{Afresh, Generated, GeneratedKey, GeneratedValues};
+pub use limits::Limits;
+pub use lookup::{Lookup, LookupRecord, NoCluster};
+pub use program::{Inputs, Program, Rendered, RenderedFile};

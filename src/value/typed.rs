@@ -59,7 +59,7 @@ pub enum Type {
 }
 
 impl Type {
-    const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Text,
         Self::StringMap,
         Self::Time,

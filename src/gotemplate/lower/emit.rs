@@ -50,7 +50,7 @@ impl<'a> Out<'a> {
         }
         let number = pools.tables.constant(text.into_constant());
         self.open("{{", line);
-        let _ = write!(self.source, "{number}|k}}}}");
+        let _ = write!(self.source, "{number}|_k}}}}");
     }
 
     /// `{{expression}}`
@@ -105,7 +105,7 @@ impl<'a> Out<'a> {
             self.open("{{", line);
             let _ = write!(self.source, "[{number},");
             self.expression(ex, pools);
-            self.source.push_str("]|put}}");
+            self.source.push_str("]|_put}}");
             return;
         }
         let mut target = "set_global ".to_owned();
@@ -128,7 +128,7 @@ impl<'a> Out<'a> {
             Ir::Bool(false) => self.source.push_str("false"),
             Ir::Nil => self.source.push_str("none"),
             Ir::Constant(number) => {
-                let _ = write!(self.source, "{number}|k");
+                let _ = write!(self.source, "{number}|_k");
             }
             Ir::Place(place) => write_place(&mut self.source, *place),
             Ir::Path { base, path, form, strict, site } => {
@@ -241,7 +241,7 @@ fn write_place(source: &mut String, place: Place) {
         Place::Element(number) => write!(source, "e{number}"),
         Place::PairKey(number) => write!(source, "e{number}[0]"),
         Place::PairValue(number) => write!(source, "e{number}[1]"),
-        Place::Cell(number) => write!(source, "{number}|cell"),
+        Place::Cell(number) => write!(source, "{number}|_cell"),
     };
 }
 

@@ -59,12 +59,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Some(binding)
         };
         // The parser refuses to assign what is not declared.
-        let Some(Binding { mut place, .. }) = known else { return value };
-        if place == Place::Dot {
-            // `$` and the dot begin as one and part here.
-            place = self.new_place();
-            self.names.declare("$", Binding::at(place));
-        }
+        let Some(Binding { place, .. }) = known else { return value };
         pre.push(Pre::Set(place, value));
         self.place(place, Known::Any)
     }
@@ -384,7 +379,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 Ex { ir: self.arena.alloc(ir), known: Known::Bool, ..ex }
             }
             _ => {
-                let mut tested = self.around(Ir::Filter { base: ex, name: "truth", site: None }, &[ex]);
+                let mut tested = self.around(Ir::Filter { base: ex, name: "_truth", site: None }, &[ex]);
                 tested.known = Known::Bool;
                 tested
             }
@@ -402,7 +397,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             }
             _ => {
                 let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
-                let mut printed = self.around(Ir::Filter { base: ex, name: "print", site }, &[ex]);
+                let mut printed = self.around(Ir::Filter { base: ex, name: "_print", site }, &[ex]);
                 printed.known = Known::Text;
                 printed
             }
@@ -413,7 +408,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     pub(super) fn fault(&mut self, message: &str) -> Ex<'b> {
         let base = self.leaf(Ir::Text(self.arena.alloc_str(message)));
         let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
-        let mut ex = self.around(Ir::Filter { base, name: "fault", site }, &[base]);
+        let mut ex = self.around(Ir::Filter { base, name: "_fault", site }, &[base]);
         ex.effects = true;
         ex
     }

@@ -11,11 +11,11 @@
 //! | `f x`, `f x y`, `f` | `x\|h_f`, `[x,y]\|g_f`, `g_f()` |
 //! | `.a.Method x` | `[d\|p3,x]\|m_Method`; `n_Method` where a nil receiver is no error |
 //! | `{{$x := e}}`, `{{$x = e}}` | `{%set_global v1=e%}` |
-//! | `{{range e}}` | `{%for e1 in e\|range%}`; `pairs` where the key has a name |
-//! | `{{template "t" e}}` | `{{["t",e]\|template}}` |
-//! | a condition | `e\|truth`, and Tera's `and`, `or`, `not` between conditions |
-//! | long or awkward text, a constant that Tera cannot write | `7\|k`, where 7 is its place in [`Tables`] |
-//! | what Go finds wrong only when it gets there | `"message"\|fault` |
+//! | `{{range e}}` | `{%for e1 in e\|_range%}`; `_pairs` where the key has a name |
+//! | `{{template "t" e}}` | `{{["t",e]\|_template}}` |
+//! | a condition | `e\|_truth`, and Tera's `and`, `or`, `not` between conditions |
+//! | long or awkward text, a constant that Tera cannot write | `7\|_k`, where 7 is its place in [`Tables`] |
+//! | what Go finds wrong only when it gets there | `"message"\|_fault` |
 //!
 //! Tera allows expressions and blocks to nest only so deep. What would nest deeper is computed beforehand into a variable
 //! of its own, and a block becomes a template of its own, so that no template meets those limits.

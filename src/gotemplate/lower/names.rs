@@ -57,6 +57,11 @@ impl<'a> Names<'a> {
         self.assigned.contains(name)
     }
 
+    /// Whether a variable that is assigned somewhere is held at this place.
+    pub(super) fn may_change(&self, place: Place) -> bool {
+        self.variables.iter().any(|(name, binding)| binding.place == place && self.is_assigned(name))
+    }
+
     /// Brings a variable into scope.
     pub(super) fn declare(&mut self, name: &'a str, binding: Binding) {
         self.variables.push((name, binding));

@@ -42,7 +42,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             let args: &'b [Ex<'b>] =
                 self.arena.alloc_slice_copy(&[ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))]);
             let site = self.site(Site { node: self.at, args: Vec::new() });
-            ex = self.around(Ir::Listed { args, name: "declared", site }, args);
+            ex = self.around(Ir::Listed { args, name: "_declared", site }, args);
             ex.lists += 1;
         }
         (Base { ex, strict: element }, fields)
@@ -97,6 +97,22 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     /// An argument for a parameter of a type, and whether a nil in it is a nil `interface {}` (evalArg).
     pub(super) fn arg(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, bool) {
+        let (ex, typed_nil) = self.arg_of_any_type(operand, param, pre);
+        match param {
+            // No value at all can be passed for a map or list, a nil `interface {}` cannot.
+            Param::Other(name, true) if typed_nil => {
+                let args = [ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))];
+                let args: &'b [Ex<'b>] = self.arena.alloc_slice_copy(&args);
+                let site = self.site(Site { node: self.at, args: Vec::new() });
+                let mut checked = self.around(Ir::Listed { args, name: "_there", site }, args);
+                checked.lists += 1;
+                (checked, true)
+            }
+            _ => (ex, typed_nil),
+        }
+    }
+
+    fn arg_of_any_type(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, bool) {
         self.at = operand.into();
         match operand {
             Operand::Dot(_) => (self.dot_base().ex, self.dot.element),

@@ -1,8 +1,8 @@
 //! Blocks that nest deeper than Tera allows become templates of their own.
 //!
 //! Tera's `include` would lose what the block assigns and cannot leave a loop around it. So such a block is rendered by a
-//! filter, `3|outline`, variables live in cells outside Tera (`put`, `cell`) throughout the template, and a jump
-//! out of the block ends it early (`leave`), which the caller asks for afterwards (`left`) and then jumps itself.
+//! filter, `3|_outline`, variables live in cells outside Tera (`_put`, `_cell`) throughout the template, and a jump
+//! out of the block ends it early (`_leave`), which the caller asks for afterwards (`_left`) and then jumps itself.
 
 use super::{
     Outlined,
@@ -54,11 +54,11 @@ impl<'a> Lowering<'a, '_, '_> {
 
         let site = self.site(Site { node: self.at, args: Vec::new() });
         let base = self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)));
-        let call = self.around(Ir::Filter { base, name: "outline", site: Some(site) }, &[base]);
+        let call = self.around(Ir::Filter { base, name: "_outline", site: Some(site) }, &[base]);
         self.print(line, call);
         for keyword in left {
             let base = self.leaf(Ir::Text(keyword));
-            let condition = self.around(Ir::Filter { base, name: "left", site: None }, &[base]);
+            let condition = self.around(Ir::Filter { base, name: "_left", site: None }, &[base]);
             self.tag(line, "if ", Some(condition), "");
             if self.blocks.loops == 0 {
                 self.leave(line, keyword);
@@ -75,7 +75,7 @@ impl<'a> Lowering<'a, '_, '_> {
             self.blocks.jumps.push(keyword);
         }
         let base = self.leaf(Ir::Text(keyword));
-        let ex = self.around(Ir::Filter { base, name: "leave", site: None }, &[base]);
+        let ex = self.around(Ir::Filter { base, name: "_leave", site: None }, &[base]);
         self.print(line, ex);
     }
 }

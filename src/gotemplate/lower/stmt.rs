@@ -74,6 +74,12 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
 
     pub(super) fn run(mut self) -> Lowered<'a> {
         let root = self.tree.root;
+        if self.names.is_assigned("$") {
+            // `$` and the dot begin as one and part later.
+            let place = self.new_place();
+            self.names.declare("$", Binding::at(place));
+            self.pres(0, &[Pre::Set(place, self.place(Place::Dot, Known::Any))]);
+        }
         self.list(&root);
         self.flush(self.line.1);
         Lowered { source: self.out.source, outlined: self.blocks.outlined, map: self.out.map }
@@ -149,7 +155,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let name = String::from_utf8_lossy(call.name);
         let name = self.leaf(Ir::Text(self.arena.alloc_str(&name)));
         let args = self.fit(vec![name, dot], &mut pre);
-        let mut called = self.around(Ir::Listed { args, name: "template", site }, args);
+        let mut called = self.around(Ir::Listed { args, name: "_template", site }, args);
         called.known = Known::Text;
         self.pres(line, &pre);
         self.print(line, called);
@@ -172,25 +178,15 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         }
         let mut value = self.commands(branch.pipe, pre);
         if let Some(variable) = branch.pipe.decl.first() {
-            let assigned = self.names.is_assigned(variable.name());
             value = self.bind(variable.name(), branch.pipe.is_assign, value, pre);
-            if assigned {
-                // The variable may change in the body, the dot not.
-                value = self.hoist(value, pre);
-            }
         }
-        let Ir::Place(place) = value.ir else {
-            value = self.hoist(value, pre);
-            let Ir::Place(place) = value.ir else { return (value, None) };
-            return (self.truth(value), Some(Binding::at(*place)));
-        };
-        let place = *place;
-        if !place_is_fixed(place, &self.names, branch) {
-            value = self.hoist(value, pre);
-            let Ir::Place(place) = value.ir else { return (value, None) };
-            return (self.truth(value), Some(Binding::at(*place)));
+        // The dot must be held where nothing changes it.
+        match value.ir {
+            Ir::Place(place) if !self.names.may_change(*place) => {}
+            _ => value = self.hoist(value, pre),
         }
-        (self.truth(value), Some(Binding::at(place)))
+        let Ir::Place(place) = value.ir else { return (self.truth(value), None) };
+        (self.truth(value), Some(Binding::at(*place)))
     }
 
     fn branch_body(&mut self, branch: &'a Branch<'a>, dot: Option<Binding>) {
@@ -250,7 +246,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let number = self.names.fresh();
         let pairs = decl.len() > 1;
         let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
-        let name = if pairs { "pairs" } else { "range" };
+        let name = if pairs { "_pairs" } else { "_range" };
         let over = self.around(Ir::Filter { base: value, name, site }, &[value]);
         self.pres(line, &pre);
         self.tag(line, &format!("for e{number} in "), Some(over), "");
@@ -334,17 +330,4 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
     pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'b>]) {
         self.out.pres(line, pres, &mut Pools { tables: self.tables, sites: &self.sites });
     }
-}
-
-/// Whether what is held at a place stays the same in the body of a branch: variables that are assigned somewhere may not.
-fn place_is_fixed(place: Place, names: &Names<'_>, branch: &Branch<'_>) -> bool {
-    let variable = match branch.pipe.cmds {
-        [command] => match command.args {
-            [crate::gotemplate::ast::Operand::Variable(variable)] => Some(variable.name()),
-            _ => None,
-        },
-        _ => None,
-    };
-    matches!(place, Place::Dot | Place::Element(_) | Place::PairKey(_) | Place::PairValue(_))
-        || variable.is_none_or(|name| !names.is_assigned(name))
 }

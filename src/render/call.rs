@@ -1,0 +1,165 @@
+//! Calls of functions and methods: the checks of text/template, then the function.
+
+use std::borrow::Cow;
+
+use tera::{Value, value::ValueKind};
+
+use crate::{
+    functions::{self, Call, Error, Function, Generated, Param},
+    value::{kind, typed},
+};
+
+use super::{
+    error::{GoError, REFUSAL},
+    escape, generated, methods,
+    run::{Fault, Run},
+    unit::wrong_type,
+    vocabulary::own_param,
+};
+
+/// A function that needs the render itself.
+pub(super) type Own = fn(&Run, &[Value]) -> Result<Value, OwnError>;
+
+/// Why such a function failed.
+pub(super) enum OwnError {
+    /// With an error that the caller is told of: `error calling include: …`.
+    Error(GoError),
+    /// With something that no caller is told of.
+    Fault(Fault),
+}
+
+impl From<GoError> for OwnError {
+    fn from(error: GoError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<Fault> for OwnError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Calls a function of the library.
+pub(super) fn library(run: &Run, function: &'static Function, text: bool, args: &[Value]) -> Result<Value, Fault> {
+    run.tick()?;
+    for (at, value) in args.iter().enumerate() {
+        if let Some(param) = function.param(at) {
+            check(run, at, param, value)?;
+        }
+    }
+    let call = Call { args, scope: &run.scope };
+    let answer = match function.generated {
+        Generated::No => (function.native)(&call),
+        kept => generated::call(run, function, kept, &call),
+    };
+    match answer {
+        Ok(value) if text && !value.is_string() => Ok(Value::from(&*escaped(&value))),
+        Ok(value) => Ok(value),
+        Err(error) => Err(calling(function.name, &error)),
+    }
+}
+
+/// Calls a function that needs the render itself.
+pub(super) fn own(run: &Run, name: &str, body: Own, args: &[Value]) -> Result<Value, Fault> {
+    run.tick()?;
+    for (at, value) in args.iter().enumerate() {
+        check(run, at, own_param(name, at), value)?;
+    }
+    body(run, args).map_err(|error| match error {
+        OwnError::Error(error) => Fault::Calling { name: name.into(), error },
+        OwnError::Fault(fault) => fault,
+    })
+}
+
+/// The fault of a function's error.
+pub(super) fn calling(name: &str, error: &Error) -> Fault {
+    let text = match error {
+        Error::Call(text) => text.clone(),
+        Error::Refused(text) => format!("{}{text}{}", REFUSAL.0, REFUSAL.1),
+    };
+    Fault::Calling { name: name.into(), error: GoError::new(text) }
+}
+
+/// A string that is not UTF-8, for Tera.
+fn escaped(value: &Value) -> Cow<'_, str> {
+    typed::text_bytes(value).map(escape::encode).unwrap_or_default()
+}
+
+/// Checks an argument against a parameter (validateType).
+fn check(run: &Run, at: usize, param: Param, value: &Value) -> Result<(), Fault> {
+    let kind = value.kind();
+    let fits = match param {
+        Param::Any | Param::Reflect => true,
+        Param::String => kind == ValueKind::String || typed::text_bytes(value).is_some(),
+        Param::Int => kind == ValueKind::I64,
+        // Only constants come here, which the lowering has checked.
+        Param::Uint32 => kind == ValueKind::U64,
+        Param::Float64 => kind == ValueKind::F64,
+        Param::Bool => kind == ValueKind::Bool,
+        Param::List if kind == ValueKind::Array => true,
+        Param::Map | Param::List if matches!(kind, ValueKind::None | ValueKind::Undefined) => true,
+        Param::Map if kind == ValueKind::Map => typed::Type::of(value).is_none(),
+        Param::Map | Param::List | Param::Time | Param::Certificate => {
+            param.accepts(kind::type_of(&run.scope, value))
+        }
+    };
+    if fits { Ok(()) } else { Err(wrong_type(&run.scope, at, param.go_type(), value)) }
+}
+
+/// Go's `call`. What it calls comes second: first is how the template writes it.
+pub(super) fn call(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
+    // No value of a chart is a function.
+    let [name, callee, ..] = args else { return Err(GoError::new("call of nil").into()) };
+    if callee.is_none() {
+        return Err(GoError::new("call of nil").into());
+    }
+    let name = name.as_str().unwrap_or_default();
+    let type_name = kind::type_of(&run.scope, callee);
+    Err(GoError::new(format!("non-function {name} of type {type_name}")).into())
+}
+
+/// Calls a method: the receiver comes first. With `lenient`, a method of nil is nil.
+pub(super) fn method(run: &Run, name: &str, args: &[Value], lenient: bool) -> Result<Value, Fault> {
+    run.tick()?;
+    let Some((receiver, args)) = args.split_first() else { return Ok(Value::none()) };
+    if receiver.is_none() || receiver.is_undefined() {
+        if lenient {
+            return Ok(Value::none());
+        }
+        return Err(Fault::Message(format!("nil pointer evaluating interface {{}}.{name}")));
+    }
+    let kind = typed::Type::of(receiver);
+    if let Some(kind) = kind.filter(|kind| kind.methods().contains(&name)) {
+        return methods::call(run, kind, receiver, name, args);
+    }
+    let type_name = kind::type_of(&run.scope, receiver);
+    let is_map = receiver.is_map()
+        && matches!(kind, None | Some(typed::Type::StringMap | typed::Type::Files));
+    if is_map {
+        return Err(Fault::Message(format!("{name} is not a method but has arguments")));
+    }
+    if kind.is_some_and(|kind| kind.fields().contains(&name)) {
+        return Err(Fault::Message(format!("{name} has arguments but cannot be invoked as function")));
+    }
+    Err(Fault::Message(format!("can't evaluate field {name} in type {type_name}")))
+}
+
+/// The number of arguments that a method takes, checked.
+pub(super) fn check_count(name: &str, want: usize, got: usize) -> Result<(), Fault> {
+    if want == got {
+        return Ok(());
+    }
+    Err(Fault::Message(format!("wrong number of args for {name}: want {want} got {got}")))
+}
+
+/// Checks a method's argument.
+pub(super) fn check_arg(run: &Run, at: usize, param: Param, value: &Value) -> Result<(), Fault> {
+    // The receiver is the first of the arguments that the template has.
+    check(run, at + 1, param, value)
+}
+
+/// An error of a method.
+pub(super) fn method_error(name: &str, text: impl Into<String>) -> Fault {
+    calling(name, &functions::Error::new(text))
+}

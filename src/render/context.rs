@@ -1,0 +1,155 @@
+//! The objects that templates see: `.Values`, `.Chart`, `.Release` and their kin, per chart of the tree.
+
+use std::cell::RefCell;
+
+use tera::{Map, Value, value::Key};
+
+use crate::chart::Chart;
+
+use super::{files, run::Run};
+
+/// Which release a chart is rendered for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its revision, from 1.
+    pub revision: i64,
+    /// Whether it is being installed.
+    pub is_install: bool,
+    /// Whether it is being upgraded.
+    pub is_upgrade: bool,
+}
+
+impl Release {
+    /// The first revision of a release.
+    pub fn install(name: impl Into<String>, namespace: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            namespace: namespace.into(),
+            revision: 1,
+            is_install: true,
+            is_upgrade: false,
+        }
+    }
+
+    fn object(&self) -> Value {
+        let entries = [
+            ("Name", Value::from(self.name.as_str())),
+            ("Namespace", Value::from(self.namespace.as_str())),
+            ("IsUpgrade", Value::from(self.is_upgrade)),
+            ("IsInstall", Value::from(self.is_install)),
+            ("Revision", Value::from(self.revision)),
+            ("Service", Value::from("Helm")),
+        ];
+        Value::from(entries.into_iter().map(|(key, value)| (Key::Str(key), value)).collect::<Map>())
+    }
+}
+
+/// What a chart's templates see of the chart itself: the same in every render.
+pub(super) struct ChartScope {
+    /// The path of the chart: `parent/charts/child`.
+    pub path: String,
+    name: String,
+    chart: Value,
+    files: Value,
+    parent: Option<usize>,
+    children: Vec<usize>,
+}
+
+/// The charts of a tree, parents before their subcharts.
+pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
+    fn add(chart: &Chart, path: String, parent: Option<usize>, into: &mut Vec<ChartScope>) -> usize {
+        let mut metadata: Map = chart.metadata.to_value().into_map().unwrap_or_default();
+        metadata.insert(Key::Str("IsRoot"), Value::from(parent.is_none()));
+        let number = into.len();
+        into.push(ChartScope {
+            name: chart.name().to_owned(),
+            chart: Value::from(metadata),
+            files: files::object(&chart.files),
+            parent,
+            children: Vec::new(),
+            path: path.clone(),
+        });
+        for sub in &chart.dependencies {
+            let child = add(sub, format!("{path}/charts/{}", sub.name()), Some(number), into);
+            into[number].children.push(child);
+        }
+        number
+    }
+    let mut scopes = Vec::new();
+    add(chart, chart.name().to_owned(), None, &mut scopes);
+    scopes
+}
+
+/// The dot of each chart of a tree, in one render.
+pub(super) struct Roots<'p> {
+    scopes: &'p [ChartScope],
+    roots: RefCell<Vec<Value>>,
+}
+
+impl<'p> Roots<'p> {
+    /// The dots, given the values of the whole tree.
+    pub(super) fn new(scopes: &'p [ChartScope], values: &Value, release: &Release, capabilities: Value) -> Self {
+        let release = release.object();
+        let mut tables: Vec<Value> = Vec::with_capacity(scopes.len());
+        for scope in scopes {
+            let table = match scope.parent {
+                None => values.clone(),
+                // What is no table is no values.
+                Some(parent) => tables[parent]
+                    .as_map()
+                    .and_then(|map| map.get(&Key::Str(&scope.name)))
+                    .filter(|table| table.is_map())
+                    .cloned()
+                    .unwrap_or_else(|| Value::from(Map::new())),
+            };
+            tables.push(table);
+        }
+        // Children come after their parents, and a parent holds its children.
+        let mut roots = vec![Value::none(); scopes.len()];
+        for (number, scope) in scopes.iter().enumerate().rev() {
+            let children: Map = scope
+                .children
+                .iter()
+                .map(|child| (Key::from(scopes[*child].name.clone()), roots[*child].clone()))
+                .collect();
+            let entries = [
+                ("Chart", scope.chart.clone()),
+                ("Files", scope.files.clone()),
+                ("Release", release.clone()),
+                ("Capabilities", capabilities.clone()),
+                ("Values", tables[number].clone()),
+                ("Subcharts", Value::from(children)),
+            ];
+            roots[number] =
+                Value::from(entries.into_iter().map(|(key, value)| (Key::Str(key), value)).collect::<Map>());
+        }
+        Self { scopes, roots: RefCell::new(roots) }
+    }
+
+    /// The dot of a chart for one of its files, with `.Template`.
+    pub(super) fn dot(&self, run: &Run, chart: usize, file: &str) -> Value {
+        let base = format!("{}/templates", self.scopes[chart].path);
+        let template = Value::from(
+            [("Name", Value::from(file)), ("BasePath", Value::from(base))]
+                .into_iter()
+                .map(|(key, value)| (Key::Str(key), value))
+                .collect::<Map>(),
+        );
+        let mut roots = self.roots.borrow_mut();
+        if run.scope.changed_any() {
+            // A template may have kept the dot somewhere: it stays the same map.
+            let _ = run.scope.set(&roots[chart], "Template", template);
+            return roots[chart].clone();
+        }
+        // Nothing holds on to the map of the file before.
+        let old = std::mem::replace(&mut roots[chart], Value::none());
+        let mut map = old.into_map().unwrap_or_default();
+        map.insert(Key::Str("Template"), template);
+        roots[chart] = Value::from(map);
+        roots[chart].clone()
+    }
+}

@@ -1,0 +1,77 @@
+//! `.Files`: the files of a chart that are no templates (Helm's engine/files.go).
+
+use tera::{Map, Value};
+
+use crate::{
+    chart::File,
+    functions::{self, Call, Param},
+    value::typed::{self, Type},
+};
+
+use super::{
+    call::{check_arg, check_count},
+    glob::Glob,
+    run::{Fault, Run},
+};
+
+/// The object `.Files`.
+pub(super) fn object(files: &[File]) -> Value {
+    typed::make(Type::Files, files.iter().map(|file| (file.name.to_string(), Value::bytes(file.data.to_vec()))))
+}
+
+/// Calls a method of `.Files`, or of what `.Files.Glob` gave.
+pub(super) fn call(run: &Run, files: &Value, name: &str, args: &[Value]) -> Result<Value, Fault> {
+    let takes = usize::from(!matches!(name, "AsConfig" | "AsSecrets"));
+    check_count(name, takes, args.len())?;
+    if let Some(arg) = args.first() {
+        check_arg(run, 0, Param::String, arg)?;
+    }
+    let wanted = args.first().and_then(|arg| typed::text_lossy(arg)).unwrap_or_default();
+    let content = || typed::field(files, &wanted).and_then(Value::as_bytes).unwrap_or_default();
+    Ok(match name {
+        "Get" => typed::text(content().to_vec()),
+        "GetBytes" => Value::bytes(content().to_vec()),
+        "Lines" => lines(content()),
+        "Glob" => {
+            let glob = Glob::new(&wanted);
+            let matches = |name: &str| glob.as_ref().is_some_and(|glob| glob.matches(name));
+            let found = entries(files).filter(|(name, _)| matches(name));
+            typed::make(Type::Files, found.map(|(name, content)| (name.to_owned(), content.clone())))
+        }
+        "AsConfig" => as_yaml(run, files, |content| typed::text(content.to_vec())),
+        "AsSecrets" => as_yaml(run, files, |content| Value::from(data_encoding::BASE64.encode(content))),
+        _ => Value::none(),
+    })
+}
+
+fn entries(files: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    files.as_map().into_iter().flatten().filter_map(|(key, value)| Some((key.as_str()?, value)))
+}
+
+fn lines(content: &[u8]) -> Value {
+    if content.is_empty() {
+        return Value::from(Vec::<Value>::new());
+    }
+    let content = content.strip_suffix(b"\n").unwrap_or(content);
+    Value::from(content.split(|byte| *byte == b'\n').map(|line| typed::text(line.to_vec())).collect::<Vec<_>>())
+}
+
+/// The files by the last part of their names, as the `data` of a ConfigMap or Secret. Of several with one name, Go keeps
+/// any; here it is the last by path.
+fn as_yaml(run: &Run, files: &Value, content: impl Fn(&[u8]) -> Value) -> Value {
+    let mut sorted: Vec<_> = entries(files).collect();
+    sorted.sort_unstable_by_key(|(name, _)| *name);
+    let map: Map = sorted
+        .into_iter()
+        .map(|(name, bytes)| {
+            let base = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+            (base.to_owned().into(), content(bytes.as_bytes().unwrap_or_default()))
+        })
+        .collect();
+    let args = [Value::from(map)];
+    let call = Call { args: &args, scope: &run.scope };
+    // What cannot be written gives the empty string, as in Helm.
+    functions::find("toYaml")
+        .and_then(|function| (function.native)(&call).ok())
+        .unwrap_or_else(|| Value::from(""))
+}

@@ -1,0 +1,101 @@
+//! Running one template from another: `include`, `{{template}}`, and blocks that were split off.
+
+use std::sync::Arc;
+
+use tera::{Context, Value};
+
+use crate::value::quote::quote;
+
+use super::{
+    call::OwnError,
+    error::GoError,
+    run::{Fault, Run, Stop},
+};
+
+/// How often Helm lets one name be included within itself.
+const MAX_NESTED: u32 = 1000;
+
+/// `include NAME DATA`
+pub(super) fn include(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
+    let [name, data] = args else { return Ok(Value::from("")) };
+    let name = name.as_str().unwrap_or_default();
+    let nested = run.included.borrow().get(name).copied().unwrap_or(0);
+    if nested > MAX_NESTED {
+        let text =
+            format!("rendering template has a nested reference name: {name}: unable to execute template");
+        return Err(GoError::new(text).into());
+    }
+    let Some((unit, template)) = run.resolve(name) else {
+        let text =
+            format!("template: no template {} associated with template \"gotpl\"", quote(name.as_bytes()));
+        return Err(GoError::new(text).into());
+    };
+    if let Some(count) = run.included.borrow_mut().get_mut(name) {
+        *count += 1;
+    } else {
+        run.included.borrow_mut().insert(name.into(), 1);
+    }
+    let result = rendered(run, unit, template, data);
+    if let Some(count) = run.included.borrow_mut().get_mut(name) {
+        *count -= 1;
+    }
+    result.map_err(|stop| match stop {
+        Stop::Error(error) => OwnError::Error(error),
+        stop => OwnError::Fault(stop.into()),
+    })
+}
+
+/// `{{template "name" dot}}`
+pub(super) fn template(run: &Run, args: &Value) -> Result<Value, Fault> {
+    run.tick()?;
+    let Some([name, dot]) = args.as_array() else { return Ok(Value::from("")) };
+    let name = name.as_str().unwrap_or_default();
+    let Some((unit, template)) = run.resolve(name) else {
+        return Err(Fault::Message(format!("template {} not defined", quote(name.as_bytes()))));
+    };
+    // Go unwinds to where the execution began: no caller adds to the error.
+    rendered(run, unit, template, dot).map_err(Fault::from)
+}
+
+fn rendered(run: &Run, unit: usize, template: usize, dot: &Value) -> Result<Value, Stop> {
+    let names = run.frames.borrow().last().map_or(0, |frame| frame.names);
+    let mut out = Vec::with_capacity(256);
+    run.execute(unit, template, names, dot.clone(), &mut out)?;
+    text(out)
+}
+
+/// What a template wrote.
+pub(super) fn text(out: Vec<u8>) -> Result<Value, Stop> {
+    match String::from_utf8(out) {
+        Ok(text) => Ok(Value::from(text)),
+        // Tera writes nothing else.
+        Err(_) => Err(Stop::Error(GoError::new("a template wrote what is not UTF-8"))),
+    }
+}
+
+/// A block that was split off, by its number. It shares the frame of the template that it belongs to.
+pub(super) fn outline(run: &Run, number: &Value) -> Result<Value, Fault> {
+    run.tick()?;
+    let number = number.as_i64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
+    let (unit, template, dot) = {
+        let frames = run.frames.borrow();
+        let Some(frame) = frames.last() else { return Ok(Value::from("")) };
+        (Arc::clone(&run.units.borrow()[frame.unit]), frame.template, frame.dot.clone())
+    };
+    let mut context = Context::new();
+    context.insert_value("d", dot);
+    let mut out = Vec::with_capacity(256);
+    let result = run.render(&unit, &unit.outlined(template, number), &context, &mut out);
+    if let Err(error) = result {
+        match run.explain(&unit, template, Some(number), &error) {
+            // What was written before the jump counts.
+            Stop::Jump(keyword) => {
+                if let Some(frame) = run.frames.borrow_mut().last_mut() {
+                    frame.left = Some(keyword);
+                }
+            }
+            stop => return Err(stop.into()),
+        }
+    }
+    text(out).map_err(Fault::from)
+}

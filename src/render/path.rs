@@ -1,0 +1,115 @@
+//! Field paths, `.Values.image.tag`, as text/template walks them (evalFieldChain with `missingkey=zero`).
+
+use std::borrow::Cow;
+
+use tera::{Value, value::Key};
+
+use crate::value::{kind, typed::Type};
+
+use super::{
+    methods,
+    run::{Fault, Run},
+};
+
+/// A path: the names of its fields.
+pub(super) struct Path {
+    fields: Box<[Field]>,
+}
+
+struct Field {
+    name: Box<str>,
+    /// Whether a typed value might have something under this name that a template must not see.
+    guarded: bool,
+}
+
+impl Path {
+    /// The path that is written `a.b.c`.
+    pub(super) fn new(path: &str) -> Self {
+        let field = |name: &str| Field { name: name.into(), guarded: is_guarded(name) };
+        Self { fields: path.split('.').map(field).collect() }
+    }
+
+    /// What the path leads to. A field of a base that is nil is nil, unless the path is strict.
+    pub(super) fn walk<'v>(&'v self, run: &Run, base: &'v Value, strict: bool) -> Result<Cow<'v, Value>, Fault> {
+        let changed = run.scope.changed_any();
+        let mut at = Cow::Borrowed(base);
+        // Whether what we are at was held in an `interface {}`, which is the type that Go's errors then name.
+        let mut held = strict;
+        for (number, field) in self.fields.iter().enumerate() {
+            if let (Cow::Borrowed(value), false, false) = (&at, changed, field.guarded) {
+                if let Some(found) = value.as_map().and_then(|map| map.get(&Key::Str(&field.name))) {
+                    at = Cow::Borrowed(found);
+                    held = true;
+                    continue;
+                }
+            }
+            if at.is_none() || at.is_undefined() {
+                if number == 0 && !strict {
+                    return Ok(Cow::Owned(Value::none()));
+                }
+                return Err(Fault::Message(format!("nil pointer evaluating interface {{}}.{}", field.name)));
+            }
+            let next = step(run, &at, field, held)?;
+            (at, held) = match next {
+                Step::Entry(value) => (Cow::Owned(value), true),
+                Step::Typed(value) => (Cow::Owned(value), false),
+            };
+        }
+        Ok(at)
+    }
+}
+
+enum Step {
+    /// What is held in an `interface {}`.
+    Entry(Value),
+    /// What has a type of its own.
+    Typed(Value),
+}
+
+fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fault> {
+    let name = &*field.name;
+    let no_field = || {
+        let of = if held { "interface {}" } else { kind::type_of(&run.scope, value) };
+        Fault::Message(format!("can't evaluate field {name} in type {of}"))
+    };
+    if value.as_map().is_none() {
+        return Err(no_field());
+    }
+    let kind = Type::of(value);
+    let Some(kind) = kind else {
+        let found = run.scope.get(value, name).map(Cow::into_owned);
+        return Ok(Step::Entry(found.unwrap_or_else(Value::none)));
+    };
+    if kind.methods().contains(&name) {
+        return methods::call(run, kind, value, name, &[]).map(Step::Typed);
+    }
+    match run.scope.field(value, name) {
+        Ok(found) => Ok(Step::Typed(found.into_owned())),
+        Err(crate::value::Error::NoField(..)) => Err(no_field()),
+        Err(error) => Err(Fault::Message(error.to_string())),
+    }
+}
+
+/// Names under which typed values hold what Go's values do not have, or do not show.
+fn is_guarded(name: &str) -> bool {
+    matches!(
+        name,
+        "abbreviation"
+            | "bytes"
+            | "items"
+            | "location"
+            | "major"
+            | "metadata"
+            | "minor"
+            | "monotonic"
+            | "nanoseconds"
+            | "normalizedVersion"
+            | "offset"
+            | "original"
+            | "patch"
+            | "pre"
+            | "seconds"
+            | "text"
+            | "value"
+    )
+}

@@ -1,0 +1,245 @@
+//! A chart that is ready to be rendered.
+
+use std::{
+    rc::Rc,
+    sync::{Arc, OnceLock},
+};
+
+use tera::Value;
+
+use crate::chart::Chart;
+
+use super::{
+    Afresh, Capabilities, Error, Generated, GeneratedValues, Limits, Lookup, LookupRecord, NoCluster, Release,
+    context::{self, ChartScope, Roots},
+    error::{exec_error, parse_error},
+    escape, native,
+    run::{Run, Stop},
+    tpl,
+    unit::{CompileError, SourceFile, Unit},
+};
+
+/// What Go prints where there is nothing to print. Helm takes it out of what templates write.
+pub(super) const NO_VALUE: &str = "<no value>";
+
+/// The stack of a thread that renders. Only what is used of it costs memory.
+pub(super) const STACK: usize = 512 << 20;
+
+/// A chart with its templates compiled. One can be rendered any number of times, on any number of threads at once.
+#[derive(Clone)]
+pub struct Program {
+    shared: Arc<Shared>,
+}
+
+/// What all renders of a chart share.
+pub(super) struct Shared {
+    pub unit: Arc<Unit>,
+    pub tpl: tpl::Cache,
+    charts: Vec<ChartScope>,
+    /// The files to render, in Helm's order, each with its chart.
+    files: Vec<(Arc<str>, usize)>,
+}
+
+/// What a render depends on beside the chart.
+#[derive(Clone)]
+pub struct Inputs {
+    /// The values: user's over defaults, coalesced for the whole tree of charts.
+    pub values: Value,
+    /// The release.
+    pub release: Release,
+    /// The cluster's version and APIs.
+    pub capabilities: Arc<Capabilities>,
+    /// The cluster's objects.
+    pub lookup: Arc<dyn Lookup>,
+    /// Generated values of renders before.
+    pub generated: Arc<dyn GeneratedValues>,
+    /// What the render may use.
+    pub limits: Limits,
+}
+
+impl Inputs {
+    /// What `helm template NAME CHART` renders with: no cluster, nothing kept.
+    pub fn offline(values: Value, release: Release) -> Self {
+        static CAPABILITIES: OnceLock<Arc<Capabilities>> = OnceLock::new();
+        Self {
+            values,
+            release,
+            capabilities: Arc::clone(CAPABILITIES.get_or_init(Arc::default)),
+            lookup: Arc::new(NoCluster),
+            generated: Arc::new(Afresh),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What a chart renders to.
+#[derive(Clone, Debug, Default)]
+pub struct Rendered {
+    /// The files, in the order in which Helm renders them: deeper paths first. Those named `NOTES.txt` are notes.
+    pub files: Vec<RenderedFile>,
+    /// What the templates looked up in the cluster.
+    pub lookups: Vec<LookupRecord>,
+    /// The generated values that the templates used.
+    pub generated: Vec<Generated>,
+}
+
+/// A template file, rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenderedFile {
+    /// Its name: `chart/templates/file.yaml`.
+    pub name: Arc<str>,
+    /// What it wrote. Any bytes, as its template had them.
+    pub data: Vec<u8>,
+}
+
+impl RenderedFile {
+    /// What it wrote as text, with what is not UTF-8 replaced.
+    #[must_use]
+    pub fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.data)
+    }
+
+    /// Whether it is what a chart tells the user after an installation.
+    #[must_use]
+    pub fn is_notes(&self) -> bool {
+        self.name.ends_with("NOTES.txt")
+    }
+}
+
+impl Program {
+    /// Compiles the templates of a chart whose dependencies have been processed.
+    ///
+    /// # Errors
+    /// When a template does not parse, in Helm's words.
+    pub fn new(chart: &Chart) -> Result<Self, Error> {
+        let charts = context::scopes(chart);
+        let mut found: Vec<(SourceFile, usize)> = Vec::new();
+        let mut number = 0;
+        collect(chart, &charts, &mut number, &mut found);
+        // Deeper paths first, and of two as deep the later one: definitions of parents win over those of subcharts.
+        found.sort_by(|(a, _), (b, _)| {
+            let depth = |name: &str| memchr::memchr_iter(b'/', name.as_bytes()).count();
+            depth(&b.name).cmp(&depth(&a.name)).then_with(|| b.name.cmp(&a.name))
+        });
+        let partial = |name: &str| name.rsplit('/').next().is_some_and(|base| base.starts_with('_'));
+        let files = found
+            .iter()
+            .filter(|(file, _)| !partial(&file.name))
+            .map(|(file, chart)| (Arc::clone(&file.name), *chart))
+            .collect();
+        let sources = found.into_iter().map(|(file, _)| file).collect();
+        let unit = Unit::compile(sources).map_err(compile_error)?;
+        let shared = Shared { unit: Arc::new(unit), tpl: tpl::Cache::default(), charts, files };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Renders the chart.
+    ///
+    /// # Errors
+    /// What Helm says when a template fails, whole; or that a limit was met.
+    pub fn render(&self, inputs: &Inputs) -> Result<Rendered, Error> {
+        // Inclusions nest on the native stack, up to Helm's thousand and more.
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new()
+                .name("render".to_owned())
+                .stack_size(STACK)
+                .spawn_scoped(scope, || self.render_here(inputs))
+                .map_err(|error| Error::new(format!("cannot start a thread to render: {error}")))?;
+            match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+
+    fn render_here(&self, inputs: &Inputs) -> Result<Rendered, Error> {
+        let shared = &self.shared;
+        let run = Rc::new(Run::new(
+            Arc::clone(shared),
+            Arc::clone(&inputs.lookup),
+            Arc::clone(&inputs.generated),
+            inputs.limits,
+        ));
+        let capabilities = inputs.capabilities.object();
+        let roots = Roots::new(&shared.charts, &inputs.values, &inputs.release, capabilities);
+        let mut files = Vec::with_capacity(shared.files.len());
+        run.enter(|| {
+            for (name, chart) in &shared.files {
+                let mut out = Vec::with_capacity(1024);
+                // The file's own template, or a definition of that very name.
+                let Some(template) = shared.unit.find(name) else { continue };
+                run.file.replace(Arc::clone(name));
+                let dot = roots.dot(&run, *chart, name);
+                run.execute(0, template, 0, dot, &mut out).map_err(|stop| match stop {
+                    Stop::Error(error) => exec_error(name, &error),
+                    Stop::Limit(text) => Error::new(format!("{name}: {text}")),
+                    Stop::Jump(keyword) => Error::new(format!("{name}: {keyword} outside of a loop")),
+                })?;
+                let data = escape::decode(strip_no_value(out));
+                let name = output_name(name);
+                files.push(RenderedFile { name, data });
+            }
+            Ok(())
+        })?;
+        Ok(Rendered { files, lookups: run.lookups.take(), generated: run.made.take() })
+    }
+}
+
+/// The name under which a file's output goes: that of a native template without its extension.
+fn output_name(name: &Arc<str>) -> Arc<str> {
+    match name.strip_suffix(native::EXTENSION) {
+        Some(stem) => stem.into(),
+        None => Arc::clone(name),
+    }
+}
+
+fn strip_no_value(out: Vec<u8>) -> Vec<u8> {
+    let finder = memchr::memmem::Finder::new(NO_VALUE);
+    if finder.find(&out).is_none() {
+        return out;
+    }
+    let mut kept = Vec::with_capacity(out.len());
+    let mut rest = 0;
+    for at in finder.find_iter(&out) {
+        kept.extend_from_slice(&out[rest..at]);
+        rest = at + NO_VALUE.len();
+    }
+    kept.extend_from_slice(&out[rest..]);
+    kept
+}
+
+/// A text without what Go prints for nothing.
+pub(super) fn without_no_value(text: Value) -> Value {
+    match text.as_str() {
+        Some(plain) if memchr::memmem::find(plain.as_bytes(), NO_VALUE.as_bytes()).is_some() => {
+            Value::from(plain.replace(NO_VALUE, ""))
+        }
+        _ => text,
+    }
+}
+
+fn collect(chart: &Chart, scopes: &[ChartScope], number: &mut usize, into: &mut Vec<(SourceFile, usize)>) {
+    let own = *number;
+    *number += 1;
+    for file in chart.templates.iter() {
+        let base = file.name.rsplit('/').next().unwrap_or(&file.name);
+        if chart.is_library() && !base.starts_with('_') {
+            continue;
+        }
+        let name: Arc<str> = format!("{}/{}", scopes[own].path, file.name).into();
+        into.retain(|(other, _)| other.name != name);
+        into.push((SourceFile { name, text: Arc::clone(&file.data) }, own));
+    }
+    for sub in &chart.dependencies {
+        collect(sub, scopes, number, into);
+    }
+}
+
+fn compile_error(error: CompileError) -> Error {
+    if error.go {
+        return parse_error(&error.file, &error.text, error.place);
+    }
+    let line = error.place.line;
+    let message = format!("parse error at ({}:{line}): {}", error.file, error.text);
+    Error { message, places: vec![error.place], refused: false }
+}

@@ -1,0 +1,296 @@
+//! The state of one render, and how the filters of the Tera instance reach it.
+//!
+//! Tera's filters are shared by all renders, so what belongs to one render is found through the thread that it runs on.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    io,
+    rc::Rc,
+    sync::Arc,
+    time::Instant,
+};
+
+use tera::{Context, TeraResult, Value};
+
+use crate::value::Scope;
+
+use super::{
+    Generated, GeneratedValues, Limits, Lookup, LookupRecord,
+    error::GoError,
+    unit::{TemplateId, Unit},
+};
+
+thread_local! {
+    static RUN: RefCell<Option<Rc<Run>>> = const { RefCell::new(None) };
+}
+
+/// What went wrong in a filter, on its way out through Tera, which keeps only text.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Go's message; the place is where the filter stands.
+    Message(String),
+    /// A function failed.
+    Calling { name: Box<str>, error: GoError },
+    /// An argument has a type that the function does not take. Without `got` it is nil.
+    Argument { at: usize, expected: &'static str, got: Option<String> },
+    /// What already is an error of a template, and passes through as it is.
+    Through(GoError),
+    /// A limit of the render was met.
+    Limit(String),
+    /// A jump out of a block that was split off.
+    Jump(&'static str),
+}
+
+/// Why a template did not run to its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// An error, in Go's words.
+    Error(GoError),
+    /// A limit of the render was met.
+    Limit(String),
+    /// A jump out of a block that was split off.
+    Jump(&'static str),
+}
+
+impl From<Stop> for Fault {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Error(error) => Self::Through(error),
+            Stop::Limit(text) => Self::Limit(text),
+            Stop::Jump(keyword) => Self::Jump(keyword),
+        }
+    }
+}
+
+/// A template that is running.
+pub(super) struct Frame {
+    /// Which of the render's units it belongs to, and which template of that.
+    pub unit: usize,
+    pub template: TemplateId,
+    /// Where names are looked up.
+    pub names: usize,
+    /// The dot that it was invoked with.
+    pub dot: Value,
+    /// Variables of a template that had to be split.
+    pub cells: Vec<Value>,
+    /// The jump that a block which was split off ended with.
+    pub left: Option<&'static str>,
+}
+
+/// Where template names are looked up: in a text given to `tpl`, then where that was called.
+#[derive(Clone, Copy)]
+pub(super) struct NameScope {
+    pub unit: usize,
+    pub outer: Option<usize>,
+}
+
+/// The state of one render.
+pub(super) struct Run {
+    pub scope: Scope,
+    pub program: Arc<super::program::Shared>,
+    pub lookup: Arc<dyn Lookup>,
+    pub generated: Arc<dyn GeneratedValues>,
+    pub limits: Limits,
+    pub frames: RefCell<Vec<Frame>>,
+    /// The chart's own unit first, then those of the texts that were given to `tpl`.
+    pub units: RefCell<Vec<Arc<Unit>>>,
+    pub names: RefCell<Vec<NameScope>>,
+    /// How often each name is being included right now.
+    pub included: RefCell<HashMap<Box<str>, u32>>,
+    pub lookups: RefCell<Vec<LookupRecord>>,
+    pub made: RefCell<Vec<Generated>>,
+    /// The file that is being rendered.
+    pub file: RefCell<Arc<str>>,
+    fault: RefCell<Option<Fault>>,
+    depth: Cell<usize>,
+    written: Cell<u64>,
+    ticks: Cell<u32>,
+    deadline: Option<Instant>,
+}
+
+impl Run {
+    pub(super) fn new(
+        program: Arc<super::program::Shared>,
+        lookup: Arc<dyn Lookup>,
+        generated: Arc<dyn GeneratedValues>,
+        limits: Limits,
+    ) -> Self {
+        let units = vec![Arc::clone(&program.unit)];
+        Self {
+            scope: Scope::new(),
+            program,
+            lookup,
+            generated,
+            limits,
+            frames: RefCell::default(),
+            units: RefCell::new(units),
+            names: RefCell::new(vec![NameScope { unit: 0, outer: None }]),
+            included: RefCell::default(),
+            lookups: RefCell::default(),
+            made: RefCell::default(),
+            file: RefCell::new("".into()),
+            fault: RefCell::default(),
+            depth: Cell::new(0),
+            written: Cell::new(0),
+            ticks: Cell::new(0),
+            deadline: Instant::now().checked_add(limits.time),
+        }
+    }
+
+    /// Makes this the render of the present thread while `body` runs.
+    pub(super) fn enter<T>(self: &Rc<Self>, body: impl FnOnce() -> T) -> T {
+        struct Leave(Option<Rc<Run>>);
+        impl Drop for Leave {
+            fn drop(&mut self) {
+                RUN.set(self.0.take());
+            }
+        }
+        let _leave = Leave(RUN.replace(Some(Rc::clone(self))));
+        body()
+    }
+
+    /// Counts a step, and looks at the clock now and then.
+    #[inline]
+    pub(super) fn tick(&self) -> Result<(), Fault> {
+        let ticks = self.ticks.get().wrapping_add(1);
+        self.ticks.set(ticks);
+        if ticks.is_multiple_of(1024) {
+            return self.check_time();
+        }
+        Ok(())
+    }
+
+    fn check_time(&self) -> Result<(), Fault> {
+        if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            let seconds = self.limits.time.as_secs_f64();
+            return Err(Fault::Limit(format!("rendering took longer than {seconds} seconds")));
+        }
+        Ok(())
+    }
+
+    /// Runs a template.
+    pub(super) fn execute(
+        &self,
+        unit: usize,
+        template: TemplateId,
+        names: usize,
+        dot: Value,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if self.depth.get() >= self.limits.depth {
+            let limit = self.limits.depth;
+            return Err(Stop::Limit(format!("templates are nested deeper than {limit} levels")));
+        }
+        self.check_time().map_err(|_| Stop::Limit("rendering took too long".to_owned()))?;
+        let code = Arc::clone(&self.units.borrow()[unit]);
+        let context = code.context(template, &dot, &self.scope)?;
+        self.frames.borrow_mut().push(Frame { unit, template, names, dot, cells: Vec::new(), left: None });
+        self.depth.set(self.depth.get() + 1);
+        let result = self.render(&code, code.tera_name(template), &context, out);
+        self.depth.set(self.depth.get() - 1);
+        let frame = self.frames.borrow_mut().pop();
+        let result = result.map_err(|error| self.explain(&code, template, None, &error));
+        drop(frame);
+        result
+    }
+
+    /// Renders one Tera template into a buffer, within the limits.
+    pub(super) fn render(
+        &self,
+        code: &Unit,
+        name: &str,
+        context: &Context,
+        out: &mut Vec<u8>,
+    ) -> TeraResult<()> {
+        code.tera.render_to(name, context, Sink { run: self, out })
+    }
+
+    /// What an error of Tera was in the template that ran.
+    pub(super) fn explain(
+        &self,
+        code: &Unit,
+        template: TemplateId,
+        outlined: Option<usize>,
+        error: &tera::Error,
+    ) -> Stop {
+        match self.fault.take() {
+            Some(Fault::Through(error)) => Stop::Error(error),
+            Some(Fault::Limit(text)) => Stop::Limit(text),
+            Some(Fault::Jump(keyword)) => Stop::Jump(keyword),
+            Some(fault) => Stop::Error(code.explain(template, outlined, Some(fault), error)),
+            None => Stop::Error(code.explain(template, outlined, None, error)),
+        }
+    }
+
+    /// Keeps a fault until it has passed through Tera.
+    pub(super) fn fail(&self, fault: Fault) -> tera::Error {
+        let mut kept = self.fault.borrow_mut();
+        *kept = Some(fault);
+        tera::Error::message("")
+    }
+
+    /// The template that a name stands for in the present frame: its unit, and the template in it.
+    pub(super) fn resolve(&self, name: &str) -> Option<(usize, TemplateId)> {
+        let mut at = self.frames.borrow().last().map_or(0, |frame| frame.names);
+        let (scopes, units) = (self.names.borrow(), self.units.borrow());
+        let mut blank = None;
+        loop {
+            let NameScope { unit, outer } = scopes[at];
+            if let Some(template) = units[unit].find(name) {
+                // A blank definition does not replace another one.
+                if !units[unit].is_blank(template) || outer.is_none() {
+                    return Some((unit, template));
+                }
+                blank = blank.or(Some((unit, template)));
+            }
+            match outer {
+                Some(outer) => at = outer,
+                None => return blank,
+            }
+        }
+    }
+}
+
+/// The render of the present thread, for filters.
+///
+/// # Errors
+/// When the thread renders nothing: only when someone uses the Tera instance past [`super::Program`].
+pub(super) fn with<T>(body: impl FnOnce(&Run) -> Result<T, Fault>) -> TeraResult<T> {
+    RUN.with_borrow(|run| match run {
+        Some(run) => body(run).map_err(|fault| run.fail(fault)),
+        None => Err(tera::Error::message("no render is under way")),
+    })
+}
+
+/// Where Tera writes to.
+struct Sink<'r> {
+    run: &'r Run,
+    out: &'r mut Vec<u8>,
+}
+
+impl io::Write for Sink<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let run = self.run;
+        let written = run.written.get() + bytes.len() as u64;
+        run.written.set(written);
+        if written > run.limits.output_bytes {
+            let limit = run.limits.output_bytes;
+            let _ = run.fail(Fault::Limit(format!("the templates write more than {limit} bytes")));
+            return Err(io::Error::other("limit"));
+        }
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,373 @@
+//! A set of templates compiled into one Tera instance: those of a chart, or a text that was given to `tpl`.
+
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use tera::{Context, ErrorKind, Tera, Value};
+
+use crate::{
+    gotemplate::{
+        self, Options,
+        ast::{Arena, Source, Tree, TreeSet},
+        error_context,
+        lower::{self, Lowered, Tables},
+        source_map::{Site, SourceMap},
+    },
+    value::{Scope, kind, quote::quote},
+};
+
+use super::{
+    error::{GoError, Place},
+    library, native,
+    run::{Fault, Stop},
+    vocabulary::Functions,
+};
+
+/// A file of templates.
+#[derive(Clone, Debug)]
+pub(super) struct SourceFile {
+    pub name: Arc<str>,
+    pub text: Arc<[u8]>,
+}
+
+impl SourceFile {
+    /// Whether it is written in Tera's language and not in Go's.
+    fn is_native(&self) -> bool {
+        self.name.ends_with(native::EXTENSION)
+    }
+}
+
+/// The number of a template in its unit.
+pub(super) type TemplateId = usize;
+
+struct Template {
+    /// The name that Go knows it by.
+    name: Box<str>,
+    source: usize,
+    native: bool,
+    blank: bool,
+    /// Where the sites of the lowered source are.
+    offsets: Box<[u32]>,
+    /// The same for each block that was split off.
+    outlined: Box<[Box<[u32]>]>,
+}
+
+/// Templates that run on one Tera instance.
+pub(super) struct Unit {
+    pub tera: Tera,
+    sources: Vec<SourceFile>,
+    templates: Vec<Template>,
+    by_name: HashMap<Box<str>, TemplateId>,
+}
+
+/// Why templates cannot be compiled.
+#[derive(Debug)]
+pub(super) struct CompileError {
+    /// The file.
+    pub file: Arc<str>,
+    /// Go's text, whole, or Tera's.
+    pub text: String,
+    /// Where.
+    pub place: Place,
+    /// Whether the text is Go's.
+    pub go: bool,
+}
+
+/// How deep trees may nest for the present thread's stack to suffice.
+const SHALLOW: usize = 64;
+
+impl Unit {
+    /// Compiles files. Of several definitions of a name the last counts, except that a blank one replaces none.
+    pub(super) fn compile(sources: Vec<SourceFile>) -> Result<Self, CompileError> {
+        let arena = Arena::new();
+        let known = |function: &str| Functions.knows(function);
+        let mut sets: Vec<Option<TreeSet<'_>>> = Vec::with_capacity(sources.len());
+        let mut deepest = 0;
+        for file in &sources {
+            if file.is_native() {
+                sets.push(None);
+                continue;
+            }
+            let source = Source { name: &file.name, text: &file.text };
+            let set = gotemplate::parse(&arena, source, &Options::new(&known)).map_err(|error| CompileError {
+                file: Arc::clone(&file.name),
+                place: place_of_line(&source, error.line),
+                text: error.message,
+                go: true,
+            })?;
+            deepest = set.trees.iter().map(|tree| tree.depth).max().unwrap_or(0).max(deepest);
+            sets.push(Some(set));
+        }
+        if deepest <= SHALLOW {
+            return Self::lower(&sources, &sets);
+        }
+        // Lowering recurses, and so does Tera's parser along `elif`.
+        std::thread::scope(|scope| {
+            let work = || Self::lower(&sources, &sets);
+            let thread = std::thread::Builder::new().stack_size(super::program::STACK).spawn_scoped(scope, work);
+            match thread.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(result)) => result,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(error) => Err(CompileError {
+                    file: sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name)),
+                    text: format!("cannot start a thread: {error}"),
+                    place: Place { file: String::new(), line: 0, column: None, text: String::new() },
+                    go: false,
+                }),
+            }
+        })
+    }
+
+    fn lower(sources: &[SourceFile], sets: &[Option<TreeSet<'_>>]) -> Result<Self, CompileError> {
+        let mut winners: Vec<(usize, Option<&Tree<'_>>)> = Vec::new();
+        let mut by_name: HashMap<Box<str>, TemplateId> = HashMap::new();
+        for (number, (file, set)) in sources.iter().zip(sets).enumerate() {
+            let Some(set) = set else {
+                by_name.insert((*file.name).into(), winners.len());
+                winners.push((number, None));
+                continue;
+            };
+            for tree in &set.trees {
+                let name = tree.name();
+                match by_name.get(&*name) {
+                    Some(other) => {
+                        let old = winners[*other].1;
+                        if !tree.is_empty() || old.is_some_and(Tree::is_empty) {
+                            winners[*other] = (number, Some(tree));
+                        }
+                    }
+                    None => {
+                        by_name.insert(name.into(), winners.len());
+                        winners.push((number, Some(tree)));
+                    }
+                }
+            }
+        }
+
+        let mut tables = Tables::default();
+        let mut templates = Vec::with_capacity(winners.len());
+        let mut tera_sources: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::with_capacity(winners.len());
+        let mut any_native = false;
+        for (number, tree) in winners {
+            let file = &sources[number];
+            let Some(tree) = tree else {
+                any_native = true;
+                tera_sources.push((Cow::Borrowed(&*file.name), String::from_utf8_lossy(&file.text)));
+                templates.push(Template {
+                    name: (*file.name).into(),
+                    source: number,
+                    native: true,
+                    blank: false,
+                    offsets: Box::default(),
+                    outlined: Box::default(),
+                });
+                continue;
+            };
+            let source = Source { name: &file.name, text: &file.text };
+            let lowered = lower::lower(tree, source, &Functions, &mut tables);
+            let name = tree.name();
+            for (number, outlined) in lowered.outlined.iter().enumerate() {
+                tera_sources.push((Cow::Owned(outlined_name(&name, number)), Cow::Owned(outlined.source.clone())));
+            }
+            templates.push(Template {
+                name: name.clone().into(),
+                source: number,
+                native: false,
+                blank: tree.is_empty(),
+                offsets: lowered.map.offsets().into(),
+                outlined: lowered.outlined.iter().map(|outlined| outlined.map.offsets().into()).collect(),
+            });
+            tera_sources.push((name, Cow::Owned(lowered.source)));
+        }
+
+        let mut tera = Tera::default();
+        tera.autoescape_on(Vec::<&str>::new());
+        library::register(&mut tera, tables);
+        if any_native {
+            native::register(&mut tera);
+        }
+        tera.add_raw_templates(tera_sources).map_err(|error| compile_error(&error, sources))?;
+        Ok(Self { tera, sources: sources.to_vec(), templates, by_name })
+    }
+
+    /// The template of a name.
+    pub(super) fn find(&self, name: &str) -> Option<TemplateId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The name that Go knows a template by.
+    pub(super) fn name(&self, template: TemplateId) -> &str {
+        &self.templates[template].name
+    }
+
+    /// The name that Tera knows a template by.
+    pub(super) fn tera_name(&self, template: TemplateId) -> &str {
+        self.name(template)
+    }
+
+    /// Whether a template holds nothing but white space and comments.
+    pub(super) fn is_blank(&self, template: TemplateId) -> bool {
+        self.templates[template].blank
+    }
+
+    /// What a template runs with: its dot, or the variables of a native one.
+    pub(super) fn context(&self, template: TemplateId, dot: &Value, scope: &Scope) -> Result<Context, Stop> {
+        if self.templates[template].native {
+            return native::context(dot, scope);
+        }
+        let mut context = Context::new();
+        context.insert_value("d", dot.clone());
+        Ok(context)
+    }
+
+    /// The error of text/template for what went wrong in a template.
+    pub(super) fn explain(
+        &self,
+        template: TemplateId,
+        outlined: Option<usize>,
+        fault: Option<Fault>,
+        error: &tera::Error,
+    ) -> GoError {
+        let code = &self.templates[template];
+        let file = &self.sources[code.source];
+        let offset = match error.kind() {
+            ErrorKind::RenderingError(report) => Some(report.span().range.start),
+            _ => None,
+        };
+        if code.native {
+            return native::explain(&file.name, &file.text, &code.name, fault, error);
+        }
+        let offsets = outlined.map_or(&code.offsets, |number| &code.outlined[number]);
+        let number = offset.and_then(|offset| SourceMap::number(offsets, offset));
+        let found = number.and_then(|number| {
+            let arena = Arena::new();
+            let source = Source { name: &file.name, text: &file.text };
+            // What was compiled once is compiled again, to have the nodes.
+            let set = gotemplate::parse(&arena, source, &Options::new(&|name| Functions.knows(name))).ok()?;
+            let tree = set.trees.iter().find(|tree| tree.name() == *code.name)?;
+            let lowered = lower::lower(tree, source, &Functions, &mut Tables::default());
+            Some(at_site(&source, &code.name, lowered, outlined, number, fault.as_ref(), error))
+        });
+        found.flatten().unwrap_or_else(|| {
+            // Only a mistake in the lowering comes here.
+            GoError::new(format!("template: {}: {}", code.name, describe(fault.as_ref(), None, error).0))
+        })
+    }
+
+    /// The Tera name of a block that was split off.
+    pub(super) fn outlined(&self, template: TemplateId, number: usize) -> String {
+        outlined_name(self.name(template), number)
+    }
+}
+
+fn outlined_name(name: &str, number: usize) -> String {
+    format!("{name}\n{number}")
+}
+
+fn at_site<'a>(
+    source: &Source<'a>,
+    template: &str,
+    lowered: Lowered<'a>,
+    outlined: Option<usize>,
+    number: usize,
+    fault: Option<&Fault>,
+    error: &tera::Error,
+) -> Option<GoError> {
+    let map = match outlined {
+        Some(block) => &lowered.outlined.get(block)?.map,
+        None => &lowered.map,
+    };
+    let site = map.site(number)?;
+    let node = match fault {
+        Some(Fault::Argument { at, .. }) => site.args.get(*at).map_or(site.node, |arg| arg.node),
+        _ => site.node,
+    };
+    let (location, context) = error_context(source, node);
+    let (line, column) = source.line_column(node.pos());
+    let before = format!("template: {location}: executing {} at <{context}>: ", quote(template.as_bytes()));
+    let (message, cause) = describe(fault, Some(site), error);
+    let text = source.text.split(|byte| *byte == b'\n').nth(line - 1).unwrap_or_default();
+    Some(GoError {
+        text: format!("{before}{message}"),
+        cause: cause.map(Box::new),
+        exec: true,
+        place: Some(Place {
+            file: source.name.to_owned(),
+            line,
+            column: Some(column),
+            text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
+        }),
+    })
+}
+
+/// Go's message for a fault, and the error that it wraps.
+pub(super) fn describe(
+    fault: Option<&Fault>,
+    site: Option<&Site<'_>>,
+    error: &tera::Error,
+) -> (String, Option<GoError>) {
+    match fault {
+        Some(Fault::Message(text)) => (text.clone(), None),
+        Some(Fault::Calling { name, error }) => {
+            (format!("error calling {name}: {}", error.text), Some(error.clone()))
+        }
+        Some(Fault::Argument { expected, got: Some(got), .. }) => {
+            (format!("wrong type for value; expected {expected}; got {got}"), None)
+        }
+        Some(Fault::Argument { at, expected, got: None }) => {
+            let typed = site.and_then(|site| site.args.get(*at)).is_some_and(|arg| arg.typed_nil);
+            let text = if typed {
+                format!("wrong type for value; expected {expected}; got interface {{}}")
+            } else {
+                format!("invalid value; expected {expected}")
+            };
+            (text, None)
+        }
+        Some(Fault::Through(error)) => (error.text.clone(), None),
+        Some(Fault::Limit(text)) => (text.clone(), None),
+        Some(Fault::Jump(_)) | None => match error.kind() {
+            ErrorKind::RenderingError(report) => (report.message().to_owned(), None),
+            _ => (error.to_string(), None),
+        },
+    }
+}
+
+/// The fault of an argument of a wrong type.
+pub(super) fn wrong_type(scope: &Scope, at: usize, expected: &'static str, value: &Value) -> Fault {
+    let nil = value.is_none() || value.is_undefined();
+    let got = (!nil).then(|| kind::type_of(scope, value).to_owned());
+    Fault::Argument { at, expected, got }
+}
+
+fn place_of_line(source: &Source<'_>, line: usize) -> Place {
+    let text = source.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    Place {
+        file: source.name.to_owned(),
+        line,
+        column: None,
+        text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
+    }
+}
+
+/// An error of Tera's about the templates that it was given.
+fn compile_error(error: &tera::Error, sources: &[SourceFile]) -> CompileError {
+    let (name, line, column) = match error.kind() {
+        ErrorKind::SyntaxError(report) => {
+            (report.filename(), report.span().start_line, Some(report.span().start_col))
+        }
+        _ => ("", 0, None),
+    };
+    let file = sources.iter().find(|file| *file.name == *name);
+    let text = file
+        .and_then(|file| file.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)))
+        .map(|line| String::from_utf8_lossy(line).trim_end_matches('\r').to_owned())
+        .unwrap_or_default();
+    CompileError {
+        file: file.map_or_else(|| name.into(), |file| Arc::clone(&file.name)),
+        text: match error.kind() {
+            ErrorKind::SyntaxError(report) => report.message().to_owned(),
+            _ => error.to_string(),
+        },
+        place: Place { file: name.to_owned(), line, column, text },
+        go: false,
+    }
+}
