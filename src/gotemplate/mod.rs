@@ -12,10 +12,10 @@
 
 pub mod ast;
 mod lexer;
+pub mod lower;
 mod number;
 mod parser;
 mod print;
-pub mod lower;
 pub mod source_map;
 mod unicode;
 

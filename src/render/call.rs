@@ -23,14 +23,14 @@ pub(super) type Own = fn(&Run, &[Value]) -> Result<Value, OwnError>;
 /// Why such a function failed.
 pub(super) enum OwnError {
     /// With an error that the caller is told of: `error calling include: …`.
-    Error(GoError),
+    Error(Box<GoError>),
     /// With something that no caller is told of.
     Fault(Fault),
 }
 
 impl From<GoError> for OwnError {
     fn from(error: GoError) -> Self {
-        Self::Error(error)
+        Self::Error(Box::new(error))
     }
 }
 
@@ -41,7 +41,12 @@ impl From<Fault> for OwnError {
 }
 
 /// Calls a function of the library.
-pub(super) fn library(run: &Run, function: &'static Function, text: bool, args: &[Value]) -> Result<Value, Fault> {
+pub(super) fn library(
+    run: &Run,
+    function: &'static Function,
+    text: bool,
+    args: &[Value],
+) -> Result<Value, Fault> {
     run.tick()?;
     for (at, value) in args.iter().enumerate() {
         if let Some(param) = function.param(at) {
@@ -78,7 +83,7 @@ pub(super) fn calling(name: &str, error: &Error) -> Fault {
         Error::Call(text) => text.clone(),
         Error::Refused(text) => format!("{}{text}{}", REFUSAL.0, REFUSAL.1),
     };
-    Fault::Calling { name: name.into(), error: GoError::new(text) }
+    Fault::Calling { name: name.into(), error: Box::new(GoError::new(text)) }
 }
 
 /// A string that is not UTF-8, for Tera.
@@ -134,8 +139,8 @@ pub(super) fn method(run: &Run, name: &str, args: &[Value], lenient: bool) -> Re
         return methods::call(run, kind, receiver, name, args);
     }
     let type_name = kind::type_of(&run.scope, receiver);
-    let is_map = receiver.is_map()
-        && matches!(kind, None | Some(typed::Type::StringMap | typed::Type::Files));
+    let is_map =
+        receiver.is_map() && matches!(kind, None | Some(typed::Type::StringMap | typed::Type::Files));
     if is_map {
         return Err(Fault::Message(format!("{name} is not a method but has arguments")));
     }

@@ -257,6 +257,9 @@ mod tests {
         let error = |text| read(text).map_err(|e| e.to_string());
         assert_eq!(error("x"), Err("could not parse \"x\" as version".to_owned()));
         assert_eq!(error("1.a"), Err("illegal version string \"1.a\"".to_owned()));
-        assert_eq!(error("v01.2"), Err("illegal zero-prefixed version component \"01\" in \"v01.2\"".to_owned()));
+        assert_eq!(
+            error("v01.2"),
+            Err("illegal zero-prefixed version component \"01\" in \"v01.2\"".to_owned())
+        );
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct ChartScope {
 
 /// The charts of a tree, parents before their subcharts.
 pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
-    fn add(chart: &Chart, path: String, parent: Option<usize>, into: &mut Vec<ChartScope>) -> usize {
+    fn add(chart: &Chart, path: &str, parent: Option<usize>, into: &mut Vec<ChartScope>) -> usize {
         let mut metadata: Map = chart.metadata.to_value().into_map().unwrap_or_default();
         metadata.insert(Key::Str("IsRoot"), Value::from(parent.is_none()));
         let number = into.len();
@@ -71,16 +71,16 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
             files: files::object(&chart.files),
             parent,
             children: Vec::new(),
-            path: path.clone(),
+            path: path.to_owned(),
         });
         for sub in &chart.dependencies {
-            let child = add(sub, format!("{path}/charts/{}", sub.name()), Some(number), into);
+            let child = add(sub, &format!("{path}/charts/{}", sub.name()), Some(number), into);
             into[number].children.push(child);
         }
         number
     }
     let mut scopes = Vec::new();
-    add(chart, chart.name().to_owned(), None, &mut scopes);
+    add(chart, chart.name(), None, &mut scopes);
     scopes
 }
 
@@ -92,7 +92,12 @@ pub(super) struct Roots<'p> {
 
 impl<'p> Roots<'p> {
     /// The dots, given the values of the whole tree.
-    pub(super) fn new(scopes: &'p [ChartScope], values: &Value, release: &Release, capabilities: Value) -> Self {
+    pub(super) fn new(
+        scopes: &'p [ChartScope],
+        values: &Value,
+        release: &Release,
+        capabilities: &Value,
+    ) -> Self {
         let release = release.object();
         let mut tables: Vec<Value> = Vec::with_capacity(scopes.len());
         for scope in scopes {

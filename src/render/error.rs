@@ -74,7 +74,7 @@ pub(super) struct GoError {
     /// Whether it is a `template.ExecError`.
     pub exec: bool,
     /// The place it names.
-    pub place: Option<Place>,
+    pub place: Option<Box<Place>>,
 }
 
 impl GoError {
@@ -85,14 +85,19 @@ impl GoError {
 
     /// An error whose text ends with that of the error it wraps.
     pub(super) fn wrap(before: &str, cause: Self) -> Self {
-        Self { text: format!("{before}{}", cause.text), cause: Some(Box::new(cause)), exec: false, place: None }
+        Self {
+            text: format!("{before}{}", cause.text),
+            cause: Some(Box::new(cause)),
+            exec: false,
+            place: None,
+        }
     }
 
     fn places(&self) -> Vec<Place> {
         let mut places = Vec::new();
         let mut at = Some(self);
         while let Some(error) = at {
-            places.extend(error.place.clone());
+            places.extend(error.place.as_deref().cloned());
             at = error.cause.as_deref();
         }
         places

@@ -50,7 +50,8 @@ mod tests {
     fn any_bytes_come_back() {
         let all: Vec<u8> = (0..=255).collect();
         for bytes in [b"plain".as_slice(), "é\u{10FFFF}".as_bytes(), &all, b"\xf4\x8f\xbc"] {
-            let expected: &[u8] = if bytes.ends_with("\u{10FFFF}".as_bytes()) { b"\xc3\xa9\xff" } else { bytes };
+            let expected: &[u8] =
+                if bytes.ends_with("\u{10FFFF}".as_bytes()) { b"\xc3\xa9\xff" } else { bytes };
             assert_eq!(decode(encode(bytes).into_owned().into_bytes()), expected);
         }
     }

@@ -4,8 +4,9 @@ use tera::{Map, Value};
 
 use crate::{
     chart::File,
-    functions::{self, Call, Param},
+    functions::Param,
     value::typed::{self, Type},
+    yaml,
 };
 
 use super::{
@@ -16,7 +17,10 @@ use super::{
 
 /// The object `.Files`.
 pub(super) fn object(files: &[File]) -> Value {
-    typed::make(Type::Files, files.iter().map(|file| (file.name.to_string(), Value::bytes(file.data.to_vec()))))
+    typed::make(
+        Type::Files,
+        files.iter().map(|file| (file.name.to_string(), Value::bytes(file.data.to_vec()))),
+    )
 }
 
 /// Calls a method of `.Files`, or of what `.Files.Glob` gave.
@@ -26,7 +30,7 @@ pub(super) fn call(run: &Run, files: &Value, name: &str, args: &[Value]) -> Resu
     if let Some(arg) = args.first() {
         check_arg(run, 0, Param::String, arg)?;
     }
-    let wanted = args.first().and_then(|arg| typed::text_lossy(arg)).unwrap_or_default();
+    let wanted = args.first().and_then(typed::text_lossy).unwrap_or_default();
     let content = || typed::field(files, &wanted).and_then(Value::as_bytes).unwrap_or_default();
     Ok(match name {
         "Get" => typed::text(content().to_vec()),
@@ -38,8 +42,8 @@ pub(super) fn call(run: &Run, files: &Value, name: &str, args: &[Value]) -> Resu
             let found = entries(files).filter(|(name, _)| matches(name));
             typed::make(Type::Files, found.map(|(name, content)| (name.to_owned(), content.clone())))
         }
-        "AsConfig" => as_yaml(run, files, |content| typed::text(content.to_vec())),
-        "AsSecrets" => as_yaml(run, files, |content| Value::from(data_encoding::BASE64.encode(content))),
+        "AsConfig" => as_yaml(files, json_text),
+        "AsSecrets" => as_yaml(files, |content| Value::from(data_encoding::BASE64.encode(content))),
         _ => Value::none(),
     })
 }
@@ -53,12 +57,14 @@ fn lines(content: &[u8]) -> Value {
         return Value::from(Vec::<Value>::new());
     }
     let content = content.strip_suffix(b"\n").unwrap_or(content);
-    Value::from(content.split(|byte| *byte == b'\n').map(|line| typed::text(line.to_vec())).collect::<Vec<_>>())
+    Value::from(
+        content.split(|byte| *byte == b'\n').map(|line| typed::text(line.to_vec())).collect::<Vec<_>>(),
+    )
 }
 
 /// The files by the last part of their names, as the `data` of a ConfigMap or Secret. Of several with one name, Go keeps
 /// any; here it is the last by path.
-fn as_yaml(run: &Run, files: &Value, content: impl Fn(&[u8]) -> Value) -> Value {
+fn as_yaml(files: &Value, content: impl Fn(&[u8]) -> Value) -> Value {
     let mut sorted: Vec<_> = entries(files).collect();
     sorted.sort_unstable_by_key(|(name, _)| *name);
     let map: Map = sorted
@@ -68,10 +74,17 @@ fn as_yaml(run: &Run, files: &Value, content: impl Fn(&[u8]) -> Value) -> Value 
             (base.to_owned().into(), content(bytes.as_bytes().unwrap_or_default()))
         })
         .collect();
-    let args = [Value::from(map)];
-    let call = Call { args: &args, scope: &run.scope };
     // What cannot be written gives the empty string, as in Helm.
-    functions::find("toYaml")
-        .and_then(|function| (function.native)(&call).ok())
-        .unwrap_or_else(|| Value::from(""))
+    let text = yaml::to_string(&Value::from(map)).unwrap_or_default();
+    Value::from(text.strip_suffix('\n').unwrap_or(&text))
+}
+
+/// Text as encoding/json writes it: each byte that is not UTF-8 is a replacement character.
+fn json_text(bytes: &[u8]) -> Value {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(std::iter::repeat_n('\u{FFFD}', chunk.invalid().len()));
+    }
+    Value::from(text)
 }

@@ -164,9 +164,14 @@ pub fn decode(json: &serde_json::Value) -> Option<Value> {
                 Value::bytes(data_encoding::BASE64.decode(bytes.as_str()?.as_bytes()).ok()?)
             } else {
                 let name = object.get("type")?.as_str()?;
-                let kind = typed::Type::ALL.into_iter().find(|kind| kind.name() == name && *name != *"string")?;
-                let entries: Option<Vec<(String, Value)>> =
-                    object.get("of")?.as_object()?.iter().map(|(key, json)| Some((key.clone(), decode(json)?))).collect();
+                let kind =
+                    typed::Type::ALL.into_iter().find(|kind| kind.name() == name && *name != *"string")?;
+                let entries: Option<Vec<(String, Value)>> = object
+                    .get("of")?
+                    .as_object()?
+                    .iter()
+                    .map(|(key, json)| Some((key.clone(), decode(json)?)))
+                    .collect();
                 typed::make(kind, entries?)
             }
         }

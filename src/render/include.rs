@@ -69,7 +69,7 @@ pub(super) fn text(out: Vec<u8>) -> Result<Value, Stop> {
     match String::from_utf8(out) {
         Ok(text) => Ok(Value::from(text)),
         // Tera writes nothing else.
-        Err(_) => Err(Stop::Error(GoError::new("a template wrote what is not UTF-8"))),
+        Err(_) => Err(Stop::Error(Box::new(GoError::new("a template wrote what is not UTF-8")))),
     }
 }
 

@@ -13,8 +13,17 @@ use super::{call, control, escape, include, path::Path, run::with, vocabulary::a
 
 /// Registers everything that the templates of `tables` refer to.
 pub(super) fn register(tera: &mut Tera, tables: Tables) {
-    let Tables { paths, constants, path_uses, called_bare, called_one, called_many, methods, lenient_methods, .. } =
-        tables;
+    let Tables {
+        paths,
+        constants,
+        path_uses,
+        called_bare,
+        called_one,
+        called_many,
+        methods,
+        lenient_methods,
+        ..
+    } = tables;
     register_constants(tera, constants);
     register_paths(tera, &paths, path_uses.into_iter().collect());
     for name in called_bare {

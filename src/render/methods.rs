@@ -14,7 +14,13 @@ use super::{
 };
 
 /// Calls a method that [`Type::methods`] lists.
-pub(super) fn call(run: &Run, kind: Type, receiver: &Value, name: &str, args: &[Value]) -> Result<Value, Fault> {
+pub(super) fn call(
+    run: &Run,
+    kind: Type,
+    receiver: &Value,
+    name: &str,
+    args: &[Value],
+) -> Result<Value, Fault> {
     let field = |name| typed::field(receiver, name).cloned().unwrap_or_else(Value::none);
     match (kind, name) {
         (Type::Files, _) => files::call(run, receiver, name, args),
@@ -27,7 +33,11 @@ pub(super) fn call(run: &Run, kind: Type, receiver: &Value, name: &str, args: &[
         (Type::KubeVersion, "String") => {
             check_count(name, 0, args.len())?;
             let normalized = field("normalizedVersion");
-            Ok(if normalized.as_str().is_some_and(|text| !text.is_empty()) { normalized } else { field("Version") })
+            Ok(if normalized.as_str().is_some_and(|text| !text.is_empty()) {
+                normalized
+            } else {
+                field("Version")
+            })
         }
         (Type::KubeVersion, "GitVersion") => {
             check_count(name, 0, args.len())?;

@@ -21,7 +21,8 @@ pub(super) fn register(_tera: &mut Tera) {}
 /// The variables of a native template: the entries of its dot. Tera reads maps as they are, so what templates changed is put
 /// in before.
 pub(super) fn context(dot: &Value, scope: &Scope) -> Result<Context, Stop> {
-    let dot = scope.materialise(dot).map_err(|error| Stop::Error(GoError::new(error.to_string())))?;
+    let dot =
+        scope.materialise(dot).map_err(|error| Stop::Error(Box::new(GoError::new(error.to_string()))))?;
     let mut context = Context::new();
     for (key, value) in dot.as_map().into_iter().flatten() {
         if let Some(name) = key.as_str() {
@@ -37,10 +38,10 @@ pub(super) fn explain(
     file: &str,
     text: &[u8],
     name: &str,
-    fault: Option<Fault>,
+    fault: Option<&Fault>,
     error: &tera::Error,
 ) -> GoError {
-    let (message, cause) = describe(fault.as_ref(), None, error);
+    let (message, cause) = describe(fault, None, error);
     let ErrorKind::RenderingError(report) = error.kind() else {
         return GoError::new(format!("template: {file}: {message}"));
     };
@@ -53,11 +54,11 @@ pub(super) fn explain(
         text: format!("template: {file}:{line}:{column}: executing {executing} at <{node}>: {message}"),
         cause: cause.map(Box::new),
         exec: true,
-        place: Some(Place {
+        place: Some(Box::new(Place {
             file: file.to_owned(),
             line,
             column: Some(column),
             text: String::from_utf8_lossy(line_text).trim_end_matches('\r').to_owned(),
-        }),
+        })),
     }
 }

@@ -30,18 +30,23 @@ impl Path {
     }
 
     /// What the path leads to. A field of a base that is nil is nil, unless the path is strict.
-    pub(super) fn walk<'v>(&'v self, run: &Run, base: &'v Value, strict: bool) -> Result<Cow<'v, Value>, Fault> {
+    pub(super) fn walk<'v>(
+        &'v self,
+        run: &Run,
+        base: &'v Value,
+        strict: bool,
+    ) -> Result<Cow<'v, Value>, Fault> {
         let changed = run.scope.changed_any();
         let mut at = Cow::Borrowed(base);
         // Whether what we are at was held in an `interface {}`, which is the type that Go's errors then name.
         let mut held = strict;
         for (number, field) in self.fields.iter().enumerate() {
-            if let (Cow::Borrowed(value), false, false) = (&at, changed, field.guarded) {
-                if let Some(found) = value.as_map().and_then(|map| map.get(&Key::Str(&field.name))) {
-                    at = Cow::Borrowed(found);
-                    held = true;
-                    continue;
-                }
+            if let (Cow::Borrowed(value), false, false) = (&at, changed, field.guarded)
+                && let Some(found) = value.as_map().and_then(|map| map.get(&Key::Str(&field.name)))
+            {
+                at = Cow::Borrowed(found);
+                held = true;
+                continue;
             }
             if at.is_none() || at.is_undefined() {
                 if number == 0 && !strict {

@@ -10,7 +10,8 @@ use tera::Value;
 use crate::chart::Chart;
 
 use super::{
-    Afresh, Capabilities, Error, Generated, GeneratedValues, Limits, Lookup, LookupRecord, NoCluster, Release,
+    Afresh, Capabilities, Error, Generated, GeneratedValues, Limits, Lookup, LookupRecord, NoCluster,
+    Release,
     context::{self, ChartScope, Roots},
     error::{exec_error, parse_error},
     escape, native,
@@ -127,8 +128,8 @@ impl Program {
             .filter(|(file, _)| !partial(&file.name))
             .map(|(file, chart)| (Arc::clone(&file.name), *chart))
             .collect();
-        let sources = found.into_iter().map(|(file, _)| file).collect();
-        let unit = Unit::compile(sources).map_err(compile_error)?;
+        let sources: Vec<_> = found.into_iter().map(|(file, _)| file).collect();
+        let unit = Unit::compile(&sources).map_err(|error| compile_error(*error))?;
         let shared = Shared { unit: Arc::new(unit), tpl: tpl::Cache::default(), charts, files };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -161,7 +162,7 @@ impl Program {
             inputs.limits,
         ));
         let capabilities = inputs.capabilities.object();
-        let roots = Roots::new(&shared.charts, &inputs.values, &inputs.release, capabilities);
+        let roots = Roots::new(&shared.charts, &inputs.values, &inputs.release, &capabilities);
         let mut files = Vec::with_capacity(shared.files.len());
         run.enter(|| {
             for (name, chart) in &shared.files {

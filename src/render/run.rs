@@ -31,11 +31,11 @@ pub(super) enum Fault {
     /// Go's message; the place is where the filter stands.
     Message(String),
     /// A function failed.
-    Calling { name: Box<str>, error: GoError },
+    Calling { name: Box<str>, error: Box<GoError> },
     /// An argument has a type that the function does not take. Without `got` it is nil.
-    Argument { at: usize, expected: &'static str, got: Option<String> },
+    Argument { at: usize, expected: &'static str, got: Option<Box<str>> },
     /// What already is an error of a template, and passes through as it is.
-    Through(GoError),
+    Through(Box<GoError>),
     /// A limit of the render was met.
     Limit(String),
     /// A jump out of a block that was split off.
@@ -46,7 +46,7 @@ pub(super) enum Fault {
 #[derive(Debug)]
 pub(super) enum Stop {
     /// An error, in Go's words.
-    Error(GoError),
+    Error(Box<GoError>),
     /// A limit of the render was met.
     Limit(String),
     /// A jump out of a block that was split off.
@@ -218,8 +218,8 @@ impl Run {
             Some(Fault::Through(error)) => Stop::Error(error),
             Some(Fault::Limit(text)) => Stop::Limit(text),
             Some(Fault::Jump(keyword)) => Stop::Jump(keyword),
-            Some(fault) => Stop::Error(code.explain(template, outlined, Some(fault), error)),
-            None => Stop::Error(code.explain(template, outlined, None, error)),
+            Some(fault) => Stop::Error(Box::new(code.explain(template, outlined, Some(&fault), error))),
+            None => Stop::Error(Box::new(code.explain(template, outlined, None, error))),
         }
     }
 

@@ -97,7 +97,7 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
         }
         Err(Stop::Error(error)) => {
             let before = format!("error during tpl function execution for {}: ", quote(bytes));
-            Err(GoError::wrap(&before, error).into())
+            Err(GoError::wrap(&before, *error).into())
         }
         Err(stop) => Err(OwnError::Fault(stop.into())),
     }
@@ -106,7 +106,7 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
 fn compile(run: &Run, bytes: &[u8]) -> Result<Arc<Unit>, GoError> {
     let text: Arc<[u8]> = bytes.into();
     let source = SourceFile { name: NAME.into(), text: Arc::clone(&text) };
-    match Unit::compile(vec![source]) {
+    match Unit::compile(&[source]) {
         Ok(unit) => {
             let unit = Arc::new(unit);
             run.program.tpl.put(text, Arc::clone(&unit));

@@ -77,47 +77,50 @@ const SHALLOW: usize = 64;
 
 impl Unit {
     /// Compiles files. Of several definitions of a name the last counts, except that a blank one replaces none.
-    pub(super) fn compile(sources: Vec<SourceFile>) -> Result<Self, CompileError> {
+    pub(super) fn compile(sources: &[SourceFile]) -> Result<Self, Box<CompileError>> {
         let arena = Arena::new();
         let known = |function: &str| Functions.knows(function);
         let mut sets: Vec<Option<TreeSet<'_>>> = Vec::with_capacity(sources.len());
         let mut deepest = 0;
-        for file in &sources {
+        for file in sources {
             if file.is_native() {
                 sets.push(None);
                 continue;
             }
             let source = Source { name: &file.name, text: &file.text };
-            let set = gotemplate::parse(&arena, source, &Options::new(&known)).map_err(|error| CompileError {
-                file: Arc::clone(&file.name),
-                place: place_of_line(&source, error.line),
-                text: error.message,
-                go: true,
+            let set = gotemplate::parse(&arena, source, &Options::new(&known)).map_err(|error| {
+                Box::new(CompileError {
+                    file: Arc::clone(&file.name),
+                    place: place_of_line(&source, error.line),
+                    text: error.message,
+                    go: true,
+                })
             })?;
             deepest = set.trees.iter().map(|tree| tree.depth).max().unwrap_or(0).max(deepest);
             sets.push(Some(set));
         }
         if deepest <= SHALLOW {
-            return Self::lower(&sources, &sets);
+            return Self::lower(sources, &sets);
         }
         // Lowering recurses, and so does Tera's parser along `elif`.
         std::thread::scope(|scope| {
-            let work = || Self::lower(&sources, &sets);
-            let thread = std::thread::Builder::new().stack_size(super::program::STACK).spawn_scoped(scope, work);
+            let work = || Self::lower(sources, &sets);
+            let thread =
+                std::thread::Builder::new().stack_size(super::program::STACK).spawn_scoped(scope, work);
             match thread.map(std::thread::ScopedJoinHandle::join) {
                 Ok(Ok(result)) => result,
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(error) => Err(CompileError {
+                Err(error) => Err(Box::new(CompileError {
                     file: sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name)),
                     text: format!("cannot start a thread: {error}"),
                     place: Place { file: String::new(), line: 0, column: None, text: String::new() },
                     go: false,
-                }),
+                })),
             }
         })
     }
 
-    fn lower(sources: &[SourceFile], sets: &[Option<TreeSet<'_>>]) -> Result<Self, CompileError> {
+    fn lower(sources: &[SourceFile], sets: &[Option<TreeSet<'_>>]) -> Result<Self, Box<CompileError>> {
         let mut winners: Vec<(usize, Option<&Tree<'_>>)> = Vec::new();
         let mut by_name: HashMap<Box<str>, TemplateId> = HashMap::new();
         for (number, (file, set)) in sources.iter().zip(sets).enumerate() {
@@ -166,7 +169,8 @@ impl Unit {
             let lowered = lower::lower(tree, source, &Functions, &mut tables);
             let name = tree.name();
             for (number, outlined) in lowered.outlined.iter().enumerate() {
-                tera_sources.push((Cow::Owned(outlined_name(&name, number)), Cow::Owned(outlined.source.clone())));
+                tera_sources
+                    .push((Cow::Owned(outlined_name(&name, number)), Cow::Owned(outlined.source.clone())));
             }
             templates.push(Template {
                 name: name.clone().into(),
@@ -224,7 +228,7 @@ impl Unit {
         &self,
         template: TemplateId,
         outlined: Option<usize>,
-        fault: Option<Fault>,
+        fault: Option<&Fault>,
         error: &tera::Error,
     ) -> GoError {
         let code = &self.templates[template];
@@ -245,11 +249,11 @@ impl Unit {
             let set = gotemplate::parse(&arena, source, &Options::new(&|name| Functions.knows(name))).ok()?;
             let tree = set.trees.iter().find(|tree| tree.name() == *code.name)?;
             let lowered = lower::lower(tree, source, &Functions, &mut Tables::default());
-            Some(at_site(&source, &code.name, lowered, outlined, number, fault.as_ref(), error))
+            Some(at_site(&source, &code.name, &lowered, outlined, number, fault, error))
         });
         found.flatten().unwrap_or_else(|| {
             // Only a mistake in the lowering comes here.
-            GoError::new(format!("template: {}: {}", code.name, describe(fault.as_ref(), None, error).0))
+            GoError::new(format!("template: {}: {}", code.name, describe(fault, None, error).0))
         })
     }
 
@@ -266,7 +270,7 @@ fn outlined_name(name: &str, number: usize) -> String {
 fn at_site<'a>(
     source: &Source<'a>,
     template: &str,
-    lowered: Lowered<'a>,
+    lowered: &Lowered<'a>,
     outlined: Option<usize>,
     number: usize,
     fault: Option<&Fault>,
@@ -290,12 +294,12 @@ fn at_site<'a>(
         text: format!("{before}{message}"),
         cause: cause.map(Box::new),
         exec: true,
-        place: Some(Place {
+        place: Some(Box::new(Place {
             file: source.name.to_owned(),
             line,
             column: Some(column),
             text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
-        }),
+        })),
     })
 }
 
@@ -308,7 +312,7 @@ pub(super) fn describe(
     match fault {
         Some(Fault::Message(text)) => (text.clone(), None),
         Some(Fault::Calling { name, error }) => {
-            (format!("error calling {name}: {}", error.text), Some(error.clone()))
+            (format!("error calling {name}: {}", error.text), Some(GoError::clone(error)))
         }
         Some(Fault::Argument { expected, got: Some(got), .. }) => {
             (format!("wrong type for value; expected {expected}; got {got}"), None)
@@ -334,7 +338,7 @@ pub(super) fn describe(
 /// The fault of an argument of a wrong type.
 pub(super) fn wrong_type(scope: &Scope, at: usize, expected: &'static str, value: &Value) -> Fault {
     let nil = value.is_none() || value.is_undefined();
-    let got = (!nil).then(|| kind::type_of(scope, value).to_owned());
+    let got = (!nil).then(|| kind::type_of(scope, value).into());
     Fault::Argument { at, expected, got }
 }
 
@@ -349,7 +353,7 @@ fn place_of_line(source: &Source<'_>, line: usize) -> Place {
 }
 
 /// An error of Tera's about the templates that it was given.
-fn compile_error(error: &tera::Error, sources: &[SourceFile]) -> CompileError {
+fn compile_error(error: &tera::Error, sources: &[SourceFile]) -> Box<CompileError> {
     let (name, line, column) = match error.kind() {
         ErrorKind::SyntaxError(report) => {
             (report.filename(), report.span().start_line, Some(report.span().start_col))
@@ -361,7 +365,7 @@ fn compile_error(error: &tera::Error, sources: &[SourceFile]) -> CompileError {
         .and_then(|file| file.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)))
         .map(|line| String::from_utf8_lossy(line).trim_end_matches('\r').to_owned())
         .unwrap_or_default();
-    CompileError {
+    Box::new(CompileError {
         file: file.map_or_else(|| name.into(), |file| Arc::clone(&file.name)),
         text: match error.kind() {
             ErrorKind::SyntaxError(report) => report.message().to_owned(),
@@ -369,5 +373,5 @@ fn compile_error(error: &tera::Error, sources: &[SourceFile]) -> CompileError {
         },
         place: Place { file: name.to_owned(), line, column, text },
         go: false,
-    }
+    })
 }

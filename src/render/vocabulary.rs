@@ -29,23 +29,69 @@ pub(super) fn own_param(function: &str, at: usize) -> GoParam {
 
 /// Functions that answer a string which is UTF-8 if what they are given is. [`super::call`] sees to the rest.
 pub(super) const TEXT: &[&str] = &[
-    "b64enc", "camelcase", "cat", "include", "indent", "join", "kebabcase", "kindOf", "lower", "nindent", "nospace", "print",
-    "printf", "println", "quote", "replace", "sha256sum", "snakecase", "squote", "title", "toJson",
-    "toPrettyJson", "toString", "toYaml", "toYamlPretty", "tpl", "trim", "trimAll", "trimPrefix", "trimSuffix", "trunc", "typeOf",
+    "b64enc",
+    "camelcase",
+    "cat",
+    "include",
+    "indent",
+    "join",
+    "kebabcase",
+    "kindOf",
+    "lower",
+    "nindent",
+    "nospace",
+    "print",
+    "printf",
+    "println",
+    "quote",
+    "replace",
+    "sha256sum",
+    "snakecase",
+    "squote",
+    "title",
+    "toJson",
+    "toPrettyJson",
+    "toString",
+    "toYaml",
+    "toYamlPretty",
+    "tpl",
+    "trim",
+    "trimAll",
+    "trimPrefix",
+    "trimSuffix",
+    "trunc",
+    "typeOf",
     "upper",
 ];
 
 /// Functions that answer a boolean.
 const BOOL: &[&str] = &[
-    "all", "any", "contains", "deepEqual", "empty", "eq", "ge", "gt", "has", "hasKey", "hasPrefix", "hasSuffix", "kindIs",
-    "le", "lt", "ne", "not", "regexMatch", "semverCompare", "typeIs", "typeIsLike",
+    "all",
+    "any",
+    "contains",
+    "deepEqual",
+    "empty",
+    "eq",
+    "ge",
+    "gt",
+    "has",
+    "hasKey",
+    "hasPrefix",
+    "hasSuffix",
+    "kindIs",
+    "le",
+    "lt",
+    "ne",
+    "not",
+    "regexMatch",
+    "semverCompare",
+    "typeIs",
+    "typeIsLike",
 ];
 
 /// Functions that change what other expressions evaluate to, or may.
-const EFFECTS: &[&str] = &[
-    "fail", "include", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite", "set", "tpl",
-    "unset",
-];
+const EFFECTS: &[&str] =
+    &["fail", "include", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite", "set", "tpl", "unset"];
 
 impl Functions {
     /// Whether there is such a function.
@@ -63,7 +109,9 @@ impl Vocabulary for Functions {
     fn signature(&self, function: &str) -> Option<Signature> {
         let (fixed, variadic) = match functions::find(function) {
             Some(found) => (found.params.len(), found.variadic.is_some()),
-            None => OWN.iter().find(|(name, ..)| *name == function).map(|(_, fixed, more)| (*fixed, *more))?,
+            None => {
+                OWN.iter().find(|(name, ..)| *name == function).map(|(_, fixed, more)| (*fixed, *more))?
+            }
         };
         let answer = if answers_text(function) {
             Known::Text

@@ -96,7 +96,11 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 }
                 self.pipe(pipe, pre)
             }
-            Operand::Bool(_) | Operand::Dot(_) | Operand::Nil(_) | Operand::Number(_) | Operand::String(_) => {
+            Operand::Bool(_)
+            | Operand::Dot(_)
+            | Operand::Nil(_)
+            | Operand::Number(_)
+            | Operand::String(_) => {
                 self.at = first.into();
                 if !args.is_empty() || piped.is_some() {
                     return self.no_function(first);
@@ -208,11 +212,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let came = pre.len() > mark;
         let effects = effects || pre[mark..].iter().any(Pre::has_effects);
         let matters = |ex: &Ex<'b>| !ex.is_stable() && (came && (effects || ex.effects));
-        let mut at = mark;
-        for ex in earlier.iter_mut().filter(|ex| matters(ex)) {
+        for (at, ex) in (mark..).zip(earlier.iter_mut().filter(|ex| matters(ex))) {
             let (place, held) = self.held(*ex);
             pre.insert(at, Pre::Set(place, *ex));
-            at += 1;
             *ex = held;
         }
     }
@@ -228,10 +230,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         };
         if let Some(last) = args.iter().rposition(too_big) {
             let effects = args[..=last].iter().any(|ex| ex.effects);
-            for at in 0..=last {
-                let ex = args[at];
-                if too_big(&ex) || (effects && !ex.is_stable()) {
-                    args[at] = self.hoist(ex, pre);
+            for ex in &mut args[..=last] {
+                if too_big(ex) || (effects && !ex.is_stable()) {
+                    *ex = self.hoist(*ex, pre);
                 }
             }
         }
@@ -308,13 +309,13 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     /// A pipeline of which only the truth matters.
     pub(super) fn condition(&mut self, pipe: &'a Pipe<'a>, pre: &mut Pres<'b>) -> Ex<'b> {
-        if let ([command], []) = (pipe.cmds, pipe.decl) {
-            if let (Operand::Identifier(identifier), args) = (command.args[0], &command.args[1..]) {
-                if matches!(identifier.name, "and" | "or") && !args.is_empty() {
-                    self.at = identifier.into();
-                    return self.junction(identifier.name == "or", args, pre);
-                }
-            }
+        if let ([Command { args: [Operand::Identifier(identifier), args @ ..], .. }], []) =
+            (pipe.cmds, pipe.decl)
+            && matches!(identifier.name, "and" | "or")
+            && !args.is_empty()
+        {
+            self.at = (*identifier).into();
+            return self.junction(identifier.name == "or", args, pre);
         }
         let value = self.pipe(pipe, pre);
         self.truth(value)

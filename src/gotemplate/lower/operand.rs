@@ -140,7 +140,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             }
             Operand::Pipe(pipe) => (self.pipe(pipe, pre), false),
             Operand::Identifier(identifier) => (self.call(identifier, operand.into(), &[], None, pre), false),
-            Operand::Bool(_) | Operand::Number(_) | Operand::String(_) => (self.constant(operand, param), false),
+            Operand::Bool(_) | Operand::Number(_) | Operand::String(_) => {
+                (self.constant(operand, param), false)
+            }
         }
     }
 
@@ -217,9 +219,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
 /// Whether a number is written as a float: `1.0`, `1e3`, but neither `0xe` nor `'e'`.
 pub(super) fn is_float(text: &str, is_char: bool) -> bool {
-    let hexadecimal = text.len() > 2
-        && (text.starts_with("0x") || text.starts_with("0X"))
-        && !text.contains(['p', 'P']);
+    let hexadecimal =
+        text.len() > 2 && (text.starts_with("0x") || text.starts_with("0X")) && !text.contains(['p', 'P']);
     !hexadecimal && !is_char && text.contains(['.', 'e', 'E', 'p', 'P'])
 }
 

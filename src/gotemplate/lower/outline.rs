@@ -4,11 +4,7 @@
 //! filter, `3|_outline`, variables live in cells outside Tera (`_put`, `_cell`) throughout the template, and a jump
 //! out of the block ends it early (`_leave`), which the caller asks for afterwards (`_left`) and then jumps itself.
 
-use super::{
-    Outlined,
-    ir::Ir,
-    stmt::Lowering,
-};
+use super::{Outlined, ir::Ir, stmt::Lowering};
 use crate::gotemplate::source_map::Site;
 
 /// How deep blocks may nest in one lowered template. Tera allows 40; conditions that `and` and `or` need take some.

@@ -99,7 +99,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
                 Node::Text(text) => self.out.text.push(text.text),
                 Node::Comment(_) => {}
                 Node::Action(action) => self.action(action),
-                Node::If(branch) => self.nested(branch.open, |this, line| this.branch(Kind::If, branch, line)),
+                Node::If(branch) => {
+                    self.nested(branch.open, |this, line| this.branch(Kind::If, branch, line))
+                }
                 Node::With(branch) => {
                     self.nested(branch.open, |this, line| this.branch(Kind::With, branch, line));
                 }
