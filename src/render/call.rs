@@ -80,6 +80,7 @@ pub(super) fn own(run: &Run, name: &str, body: Own, args: &[Value]) -> Result<Va
 /// The fault of a function's error.
 pub(super) fn calling(name: &str, error: &Error) -> Fault {
     let text = match error {
+        Error::Limit(text) => return Fault::Limit(format!("{name}: {text}")),
         Error::Call(text) => text.clone(),
         Error::Refused(text) => format!("{}{text}{}", REFUSAL.0, REFUSAL.1),
     };

@@ -184,14 +184,18 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Operand::Number(number) => {
                 if number.complex.is_some() {
                     // Go has them; a value of a chart has no place for one, and no function takes one.
-                    return self.fault(&format!("complex number {} is not supported", number.text));
+                    let text = String::from_utf8_lossy(number.text);
+                    return self.fault(&format!("complex number {text} is not supported"));
                 }
                 match (number.float, number.int) {
                     (Some(float), _) if is_float(number.text, number.is_char) => {
                         self.outside(Constant::Float(float))
                     }
                     (_, Some(int)) => self.int(int),
-                    _ if number.uint.is_some() => self.fault(&format!("{} overflows int", number.text)),
+                    _ if number.uint.is_some() => {
+                        let text = String::from_utf8_lossy(number.text);
+                        self.fault(&format!("{text} overflows int"))
+                    }
                     _ => self.leaf(Ir::Nil),
                 }
             }
@@ -218,10 +222,11 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 }
 
 /// Whether a number is written as a float: `1.0`, `1e3`, but neither `0xe` nor `'e'`.
-pub(super) fn is_float(text: &str, is_char: bool) -> bool {
+pub(super) fn is_float(text: &[u8], is_char: bool) -> bool {
+    let contains = |any: &[u8]| text.iter().any(|byte| any.contains(byte));
     let hexadecimal =
-        text.len() > 2 && (text.starts_with("0x") || text.starts_with("0X")) && !text.contains(['p', 'P']);
-    !hexadecimal && !is_char && text.contains(['.', 'e', 'E', 'p', 'P'])
+        text.len() > 2 && (text.starts_with(b"0x") || text.starts_with(b"0X")) && !contains(b"pP");
+    !hexadecimal && !is_char && contains(b".eEpP")
 }
 
 impl Tables {

@@ -100,7 +100,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
                 Node::Comment(_) => {}
                 Node::Action(action) => self.action(action),
                 Node::If(branch) => {
-                    self.nested(branch.open, |this, line| this.branch(Kind::If, branch, line))
+                    self.nested(branch.open, |this, line| this.branch(Kind::If, branch, line));
                 }
                 Node::With(branch) => {
                     self.nested(branch.open, |this, line| this.branch(Kind::With, branch, line));
