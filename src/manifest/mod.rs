@@ -7,6 +7,7 @@ mod head;
 mod hook;
 mod order;
 mod split;
+mod text;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ pub use head::Head;
 pub use hook::{DeletePolicy, Event, Hook, LogPolicy};
 pub use order::Order;
 pub use split::split;
+pub use text::{Section, Show, only, print, sections};
 
 /// Why rendered text holds no manifests. The text is Helm's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,0 +1,135 @@
+//! What `helm template` prints.
+
+use std::fmt::Write as _;
+
+use super::{Hook, Manifests, split};
+use crate::chart::{Crd, matches};
+
+/// One document with the line that says where it comes from.
+pub struct Section<'m> {
+    /// The path in the comment: `web/templates/service.yaml`.
+    pub source: &'m str,
+    /// The document.
+    pub text: &'m str,
+    /// Whether it is a CRD of `crds/`.
+    pub crd: bool,
+    /// Whether it is a hook.
+    pub hook: bool,
+}
+
+impl Section<'_> {
+    /// The document as it is printed, and as it is written to a file.
+    pub fn print(&self) -> String {
+        format!("---\n# Source: {}\n{}\n", self.source, self.text)
+    }
+}
+
+/// Which parts of a rendered chart are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Show {
+    /// Hooks too.
+    pub hooks: bool,
+    /// Hooks of the event `test` too, if hooks are shown.
+    pub tests: bool,
+}
+
+/// The documents of a rendered chart in the order in which Helm prints them: CRDs, objects, hooks.
+pub fn sections<'m>(crds: &'m [Crd], manifests: &'m Manifests, show: Show) -> Vec<Section<'m>> {
+    let crd_texts = crds.iter().filter_map(|crd| {
+        let text = std::str::from_utf8(&crd.file.data).ok()?;
+        Some(Section { source: &crd.path, text, crd: true, hook: false })
+    });
+    let objects = manifests.objects.iter();
+    let objects = objects.map(|m| Section { source: &m.source, text: &m.text, crd: false, hook: false });
+    let shown = |hook: &&Hook| show.hooks && (show.tests || !hook.events.contains(&super::Event::Test));
+    let hooks = manifests.hooks.iter().filter(shown).map(|hook| Section {
+        source: &hook.manifest.source,
+        text: &hook.manifest.text,
+        crd: false,
+        hook: true,
+    });
+    crd_texts.chain(objects).chain(hooks).collect()
+}
+
+/// The text that Helm prints for the documents. White space around what is not a hook is not printed; there is always
+/// a line break after it, even where there is nothing before.
+pub fn print(sections: &[Section<'_>]) -> String {
+    let mut out = String::new();
+    let (hooks, release): (Vec<_>, Vec<_>) = sections.iter().partition(|section| section.hook);
+    for section in release {
+        out.push_str(&section.print());
+    }
+    let mut out = format!("{}\n", out.trim());
+    for hook in hooks {
+        out.push_str(&hook.print());
+    }
+    out
+}
+
+/// The documents of a printed text that come from the templates that `patterns` name (`templates/*.yaml`, relative to
+/// the chart), in the order of the patterns, as `--show-only`.
+///
+/// Fails when a pattern matches no template, in Helm's words.
+pub fn only(printed: &str, patterns: &[String]) -> Result<String, String> {
+    let documents: Vec<(&str, Option<&str>)> =
+        split(printed).map(|document| (document, template_of(document))).collect();
+    let mut out = String::new();
+    for pattern in patterns {
+        let mut missing = true;
+        for (document, template) in &documents {
+            if template.is_some_and(|template| matches(pattern, template).unwrap_or(false)) {
+                missing = false;
+                write!(out, "---\n{document}\n").expect("a string takes all text");
+            }
+        }
+        if missing {
+            return Err(format!("could not find template {pattern} in chart"));
+        }
+    }
+    Ok(out)
+}
+
+/// The path, without the chart's name, in the first comment of a document that says where it comes from.
+fn template_of(document: &str) -> Option<&str> {
+    document.match_indices("# Source: ").find_map(|(at, mark)| {
+        let rest = &document[at + mark.len()..];
+        // The name may hold line breaks as far as Helm's pattern goes, the path may not.
+        let (name, path) = rest.split_once('/')?;
+        let path = path.split('\n').next().unwrap_or(path);
+        (!name.is_empty() && !path.is_empty()).then_some(path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::{Order, sort};
+
+    fn printed(files: &[(&str, &str)], show: Show) -> String {
+        let manifests = sort(files.iter().copied(), Order::Install).unwrap();
+        print(&sections(&[], &manifests, show))
+    }
+
+    const FILES: &[(&str, &str)] = &[
+        ("web/templates/b.yaml", "kind: Service\n---\nkind: ConfigMap\nx: 1\n\n"),
+        ("web/templates/a.yaml", "\nkind: Zebra"),
+        ("web/templates/hook.yaml", "kind: Pod\nmetadata: {annotations: {helm.sh/hook: test}}\n\n"),
+    ];
+
+    #[test]
+    fn objects_come_before_hooks() {
+        insta::assert_snapshot!(printed(FILES, Show { hooks: true, tests: true }));
+        assert!(!printed(FILES, Show { hooks: true, tests: false }).contains("hook.yaml"));
+        assert_eq!(printed(&[], Show::default()), "\n");
+    }
+
+    #[test]
+    fn templates_are_chosen_by_pattern() {
+        let all = printed(FILES, Show { hooks: true, tests: true });
+        insta::assert_snapshot!(only(&all, &["templates/hook.yaml".into(), "templates/[ab].yaml".into()]).unwrap());
+        assert_eq!(
+            only(&all, &["templates/c.yaml".into()]),
+            Err("could not find template templates/c.yaml in chart".into())
+        );
+    }
+}
