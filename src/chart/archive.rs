@@ -103,11 +103,16 @@ impl From<Error> for Unpack {
 ///
 /// A link in an archive is a file without content, as it is to Helm: nothing is followed.
 fn unpack(reader: impl Read, budget: &mut Budget<'_>) -> Result<Vec<Raw>, Unpack> {
-    let gunzipped = MultiGzDecoder::new(reader);
-    if gunzipped.header().is_none() {
-        return Err(Unpack::NotGzip);
+    let mut reader = reader;
+    let mut start = Vec::with_capacity(10);
+    reader.by_ref().take(10).read_to_end(&mut start).map_err(|e| Error::new(system_text(&e)))?;
+    match start.as_slice() {
+        [] => return Err(Error::new("EOF").into()),
+        [0x1f, 0x8b, 8, ..] if start.len() == 10 => {}
+        short if short.len() < 10 => return Err(Error::new("unexpected EOF").into()),
+        _ => return Err(Unpack::NotGzip),
     }
-    let mut archive = tar::Archive::new(gunzipped);
+    let mut archive = tar::Archive::new(MultiGzDecoder::new(start.as_slice().chain(reader)));
     let broken = |e: io::Error| {
         Unpack::Other(Error::new(match e.kind() {
             io::ErrorKind::UnexpectedEof => "unexpected EOF".to_owned(),

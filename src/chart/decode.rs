@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use tera::Value;
+use serde_json::Value;
 
 use super::error::Error;
 use super::metadata::{Dependency, Lock, Maintainer, RawMetadata};
-use crate::yaml::number::go_format_float32;
+use crate::yaml::{self, Shape};
 
 /// Decodes parts of a document, and remembers the first thing that was wrong.
+#[derive(Default)]
 pub(crate) struct Decoder {
     /// The innermost Go struct at hand, and the path of fields from the outermost one.
     at: Vec<(&'static str, &'static str)>,
@@ -20,12 +21,21 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Parses `text` and decodes it with `decode`. The error is that of sigs.k8s.io/yaml's `Unmarshal`.
-    pub(crate) fn run(data: &[u8], decode: impl FnOnce(&mut Self, &Value)) -> Result<(), String> {
-        let document = parse(data)?;
-        let mut decoder = Self { at: Vec::new(), wrong: None };
-        if !document.is_none() {
-            decode(&mut decoder, &document);
+    /// Parses a document of a shape and decodes it with `decode`. The error is that of sigs.k8s.io/yaml's `Unmarshal`.
+    pub(super) fn run(
+        data: &[u8],
+        shape: &Shape,
+        decode: impl FnOnce(&mut Self, &Value),
+    ) -> Result<(), String> {
+        let document = yaml::parse_shaped(data, shape, false).map_err(|e| e.to_string())?;
+        Self::read(&document, decode)
+    }
+
+    /// Decodes a document that is parsed already.
+    pub(crate) fn read(document: &Value, decode: impl FnOnce(&mut Self, &Value)) -> Result<(), String> {
+        let mut decoder = Self::default();
+        if !document.is_null() {
+            decode(&mut decoder, document);
         }
         match decoder.wrong {
             None => Ok(()),
@@ -38,10 +48,10 @@ impl Decoder {
             return;
         }
         let kind = match value {
-            v if v.is_map() => "object",
-            v if v.is_array() => "array",
-            v if v.is_string() => "string",
-            v if v.is_bool() => "bool",
+            Value::Object(_) => "object",
+            Value::Array(_) => "array",
+            Value::String(_) => "string",
+            Value::Bool(_) => "bool",
             _ => "number",
         };
         let place = match self.at.last() {
@@ -60,55 +70,50 @@ impl Decoder {
         value: &'v Value,
         go_type: &str,
     ) -> Option<Vec<(&'v str, &'v Value)>> {
-        let Some(map) = value.as_map() else {
-            if !value.is_none() {
+        let Some(map) = value.as_object() else {
+            if !value.is_null() {
                 self.wrong(value, go_type);
             }
             return None;
         };
-        let mut entries: Vec<_> = map.iter().filter_map(|(k, v)| Some((k.as_str()?, v))).collect();
+        let mut entries: Vec<_> = map.iter().map(|(k, v)| (k.as_str(), v)).collect();
         entries.sort_unstable_by_key(|(key, _)| *key);
         Some(entries)
     }
 
-    /// Decodes a struct: `each` gets every field of `names` that the map has.
+    /// Decodes a struct: `each` gets every field of the shape that the map has.
     pub(crate) fn fields(
         &mut self,
         value: &Value,
-        (go_type, names): (&'static str, &[&'static str]),
+        go_type: &'static str,
+        shape: &'static Shape,
         mut each: impl FnMut(&mut Self, &'static str, &Value),
     ) {
+        let Shape::Struct(names) = shape else { return };
         let struct_name = go_type.rsplit_once('.').map_or("", |(_, name)| name);
         for (key, value) in self.entries(value, go_type).unwrap_or_default() {
-            let exact = names.iter().find(|name| **name == key);
-            let Some(name) = exact.or_else(|| names.iter().find(|name| same_folded(name, key))) else {
-                continue;
-            };
+            let exact = names.iter().find(|(name, _)| *name == key);
+            let folded = || names.iter().find(|(name, _)| same_folded(name, key));
+            let Some((name, _)) = exact.or_else(folded) else { continue };
             self.at.push((struct_name, name));
             each(self, name, value);
             self.at.pop();
         }
     }
 
-    /// A string; what YAML reads as a number or a boolean becomes text.
+    /// A string.
     pub(crate) fn string(&mut self, value: &Value, into: &mut String) {
-        if let Some(text) = value.as_str() {
-            text.clone_into(into);
-        } else if let Some(number) = value.as_i128() {
-            *into = number.to_string();
-        } else if value.is_f64() {
-            *into = go_format_float32(value.as_f64().unwrap_or_default());
-        } else if let Some(truth) = value.as_bool() {
-            *into = truth.to_string();
-        } else if !value.is_none() {
-            self.wrong(value, "string");
+        match value {
+            Value::String(text) => text.clone_into(into),
+            Value::Null => {}
+            other => self.wrong(other, "string"),
         }
     }
 
     fn boolean(&mut self, value: &Value, into: &mut bool) {
         match value.as_bool() {
             Some(truth) => *into = truth,
-            None if value.is_none() => {}
+            None if value.is_null() => {}
             None => self.wrong(value, "bool"),
         }
     }
@@ -121,7 +126,7 @@ impl Decoder {
         go_type: &str,
         mut each: impl FnMut(&mut Self, &Value, &mut T),
     ) {
-        if value.is_none() {
+        if value.is_null() {
             *into = None;
         } else if let Some(items) = value.as_array() {
             let list = into.get_or_insert_default();
@@ -140,7 +145,7 @@ impl Decoder {
 
     /// A map from strings to strings.
     pub(crate) fn string_map(&mut self, value: &Value, into: &mut Option<BTreeMap<String, String>>) {
-        if value.is_none() {
+        if value.is_null() {
             *into = None;
         } else if let Some(entries) = self.entries(value, "map[string]string") {
             let map = into.get_or_insert_default();
@@ -163,38 +168,52 @@ fn same_folded(name: &str, key: &str) -> bool {
     name.chars().map(fold).eq(key.chars().map(fold))
 }
 
-const METADATA: (&str, &[&str]) = (
-    "v2.Metadata",
-    &[
-        "name",
-        "home",
-        "sources",
-        "version",
-        "description",
-        "keywords",
-        "maintainers",
-        "icon",
-        "apiVersion",
-        "condition",
-        "tags",
-        "appVersion",
-        "deprecated",
-        "annotations",
-        "kubeVersion",
-        "dependencies",
-        "type",
-    ],
-);
+const TEXTS: Shape = Shape::List(&Shape::Text);
 
-const DEPENDENCY: (&str, &[&str]) = (
-    "v2.Dependency",
-    &["name", "version", "repository", "condition", "tags", "enabled", "import-values", "alias"],
-);
+static METADATA: Shape = Shape::Struct(&[
+    ("name", Shape::Text),
+    ("home", Shape::Text),
+    ("sources", TEXTS),
+    ("version", Shape::Text),
+    ("description", Shape::Text),
+    ("keywords", TEXTS),
+    ("maintainers", Shape::List(&MAINTAINER)),
+    ("icon", Shape::Text),
+    ("apiVersion", Shape::Text),
+    ("condition", Shape::Text),
+    ("tags", Shape::Text),
+    ("appVersion", Shape::Text),
+    ("deprecated", Shape::Any),
+    ("annotations", Shape::Map(&Shape::Text)),
+    ("kubeVersion", Shape::Text),
+    ("dependencies", Shape::List(&DEPENDENCY)),
+    ("type", Shape::Text),
+]);
+
+static MAINTAINER: Shape =
+    Shape::Struct(&[("name", Shape::Text), ("email", Shape::Text), ("url", Shape::Text)]);
+
+static DEPENDENCY: Shape = Shape::Struct(&[
+    ("name", Shape::Text),
+    ("version", Shape::Text),
+    ("repository", Shape::Text),
+    ("condition", Shape::Text),
+    ("tags", TEXTS),
+    ("enabled", Shape::Any),
+    ("import-values", Shape::List(&Shape::Any)),
+    ("alias", Shape::Text),
+]);
+
+static LOCK: Shape = Shape::Struct(&[
+    ("generated", Shape::Any),
+    ("digest", Shape::Text),
+    ("dependencies", Shape::List(&DEPENDENCY)),
+]);
 
 /// Decodes Chart.yaml, or requirements.yaml, into what is known already.
 pub(super) fn metadata(data: &[u8], into: &mut RawMetadata) -> Result<(), String> {
-    Decoder::run(data, |decoder, document| {
-        decoder.fields(document, METADATA, |d, field, value| match field {
+    Decoder::run(data, &METADATA, |decoder, document| {
+        decoder.fields(document, "v2.Metadata", &METADATA, |d, field, value| match field {
             "name" => d.string(value, &mut into.name),
             "home" => d.string(value, &mut into.home),
             "sources" => d.strings(value, &mut into.sources),
@@ -217,12 +236,12 @@ pub(super) fn metadata(data: &[u8], into: &mut RawMetadata) -> Result<(), String
 }
 
 fn maintainer(d: &mut Decoder, value: &Value, into: &mut Option<Maintainer>) {
-    if value.is_none() {
+    if value.is_null() {
         *into = None;
         return;
     }
     let maintainer = into.get_or_insert_default();
-    d.fields(value, ("v2.Maintainer", &["name", "email", "url"]), |d, field, value| match field {
+    d.fields(value, "v2.Maintainer", &MAINTAINER, |d, field, value| match field {
         "name" => d.string(value, &mut maintainer.name),
         "email" => d.string(value, &mut maintainer.email),
         _ => d.string(value, &mut maintainer.url),
@@ -230,12 +249,12 @@ fn maintainer(d: &mut Decoder, value: &Value, into: &mut Option<Maintainer>) {
 }
 
 fn dependency(d: &mut Decoder, value: &Value, into: &mut Option<Dependency>) {
-    if value.is_none() {
+    if value.is_null() {
         *into = None;
         return;
     }
     let dependency = into.get_or_insert_default();
-    d.fields(value, DEPENDENCY, |d, field, value| match field {
+    d.fields(value, "v2.Dependency", &DEPENDENCY, |d, field, value| match field {
         "name" => d.string(value, &mut dependency.name),
         "version" => d.string(value, &mut dependency.version),
         "repository" => d.string(value, &mut dependency.repository),
@@ -249,7 +268,7 @@ fn dependency(d: &mut Decoder, value: &Value, into: &mut Option<Dependency>) {
         "import-values" => {
             dependency.import_values = match value.as_array() {
                 Some(items) => items.iter().map(floats).collect(),
-                None if value.is_none() => Vec::new(),
+                None if value.is_null() => Vec::new(),
                 None => return d.wrong(value, "[]interface {}"),
             };
         }
@@ -261,9 +280,8 @@ fn dependency(d: &mut Decoder, value: &Value, into: &mut Option<Dependency>) {
 pub(super) fn lock(data: &[u8]) -> Result<Lock, String> {
     let mut lock = Lock::default();
     let mut dependencies = None;
-    Decoder::run(data, |decoder, document| {
-        let names = ("v2.Lock", &["generated", "digest", "dependencies"][..]);
-        decoder.fields(document, names, |d, field, value| match field {
+    Decoder::run(data, &LOCK, |decoder, document| {
+        decoder.fields(document, "v2.Lock", &LOCK, |d, field, value| match field {
             "generated" => d.string(value, &mut lock.generated),
             "digest" => d.string(value, &mut lock.digest),
             _ => d.list(value, &mut dependencies, "[]*v2.Dependency", dependency),
@@ -275,11 +293,10 @@ pub(super) fn lock(data: &[u8]) -> Result<Lock, String> {
 
 /// Finds out whether Chart.yaml is of a version that is read here.
 pub(super) fn check_api_version(chart_yaml: &[u8]) -> Result<(), Error> {
+    static BASE: Shape = Shape::Struct(&[("apiVersion", Shape::Text)]);
     let mut version = String::new();
-    Decoder::run(chart_yaml, |decoder, document| {
-        decoder.fields(document, ("loader.chartBase", &["apiVersion"]), |d, _, value| {
-            d.string(value, &mut version);
-        });
+    Decoder::run(chart_yaml, &BASE, |decoder, document| {
+        decoder.fields(document, "loader.chartBase", &BASE, |d, _, value| d.string(value, &mut version));
     })
     .map_err(|e| Error::new(format!("cannot load Chart.yaml: {e}")))?;
     match version.as_str() {
@@ -290,39 +307,16 @@ pub(super) fn check_api_version(chart_yaml: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Makes float64 of every number, as decoding into `interface{}` does.
-fn floats(value: &Value) -> Value {
-    if let Some(map) = value.as_map() {
-        Value::from(map.iter().map(|(k, v)| (k.clone(), floats(v))).collect::<tera::Map>())
-    } else if let Some(items) = value.as_array() {
-        Value::from(items.iter().map(floats).collect::<Vec<_>>())
-    } else if let Some(number) = value.as_i128() {
-        #[expect(clippy::cast_precision_loss, reason = "float64 is what Go decodes into")]
-        Value::from(number as f64)
-    } else {
-        value.clone()
+/// A value as decoding into `interface{}` gives it: every number is float64.
+fn floats(value: &Value) -> tera::Value {
+    match value {
+        Value::Null => tera::Value::none(),
+        Value::Bool(truth) => (*truth).into(),
+        Value::Number(number) => number.as_f64().unwrap_or_default().into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => items.iter().map(floats).collect::<Vec<_>>().into(),
+        Value::Object(map) => {
+            map.iter().map(|(k, v)| (k.clone().into(), floats(v))).collect::<tera::Map>().into()
+        }
     }
-}
-
-/// Parses a document, integers kept apart from floats.
-fn parse(data: &[u8]) -> Result<Value, String> {
-    let text = std::str::from_utf8(data).map_err(|_| "error converting YAML to JSON: yaml: invalid UTF-8")?;
-    let value: serde_json::Value =
-        serde_yaml::from_str(text).map_err(|e| format!("error converting YAML to JSON: yaml: {e}"))?;
-    Ok(Value::from_serializable(&value))
-}
-
-/// Parses values into a map whose numbers are float64; null is an empty map.
-pub(super) fn values_document(data: &[u8]) -> Result<Value, String> {
-    let document = parse(data)?;
-    if document.is_none() {
-        return Ok(Value::from(tera::Map::default()));
-    }
-    if !document.is_map() {
-        let mut decoder = Decoder { at: Vec::new(), wrong: None };
-        decoder.wrong(&document, "map[string]interface {}");
-        let wrong = decoder.wrong.unwrap_or_default();
-        return Err(format!("error unmarshaling JSON: while decoding JSON: {wrong}"));
-    }
-    Ok(floats(&document))
 }

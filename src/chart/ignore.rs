@@ -4,7 +4,7 @@ use super::error::Error;
 use super::pattern::{BadPattern, matches};
 
 /// The rules of a .helmignore file, and Helm's own one: no dot files directly in `templates/`.
-pub(super) struct Rules(Vec<Rule>);
+pub struct Rules(Vec<Rule>);
 
 struct Rule {
     pattern: String,
@@ -19,7 +19,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 impl Rules {
     /// Reads .helmignore, if the chart has one.
-    pub(super) fn parse(file: Option<&[u8]>) -> Result<Self, Error> {
+    pub fn parse(file: Option<&[u8]>) -> Result<Self, Error> {
         let mut rules = Self(Vec::new());
         let text = file.unwrap_or_default();
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -54,7 +54,7 @@ impl Rules {
 
     /// Whether `path`, relative to the chart, is left out. The first rule that decides wins; a negated rule
     /// leaves out all that it does not match, as Helm has it.
-    pub(super) fn ignores(&self, path: &str, folder: bool) -> bool {
+    pub fn ignores(&self, path: &str, folder: bool) -> bool {
         for rule in &self.0 {
             let subject = if rule.only_base { path.rsplit('/').next().unwrap_or(path) } else { path };
             let hit = || matches(&rule.pattern, subject).unwrap_or(false);

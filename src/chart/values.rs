@@ -2,22 +2,24 @@
 
 use tera::{Map, Value};
 
-use super::decode;
+use crate::yaml;
 
 /// Reads a values file: the maps of its documents, later ones over earlier ones. Numbers are float64.
 ///
 /// The error is Helm's, without what led there: `cannot unmarshal yaml document: …`.
 pub fn load_values(data: &[u8]) -> Result<Value, String> {
+    let options = yaml::Options { target: yaml::Target::Map, ..yaml::Options::default() };
     let mut merged: Option<Value> = None;
-    for document in documents(data)? {
-        let map =
-            decode::values_document(&document).map_err(|e| format!("cannot unmarshal yaml document: {e}"))?;
+    for document in yaml::documents(data) {
+        let document = document.map_err(|e| format!("error reading yaml document: {e}"))?;
+        let map = yaml::parse_with(&document, &options)
+            .map_err(|e| format!("cannot unmarshal yaml document: {e}"))?;
         merged = Some(match merged {
             None => map,
             Some(before) => merge_maps(before, map),
         });
     }
-    Ok(merged.unwrap_or_else(|| Value::from(Map::default())))
+    Ok(merged.filter(Value::is_map).unwrap_or_else(|| Value::from(Map::default())))
 }
 
 /// Lays `over` on `under`: maps are merged, all else is replaced. Both are maps; what is none counts as empty.
@@ -32,33 +34,6 @@ pub fn merge_maps(under: Value, over: Value) -> Value {
         merged.insert(key, value);
     }
     Value::from(merged)
-}
-
-/// Splits a file at lines that begin with `---`, as Kubernetes' YAML reader does.
-fn documents(data: &[u8]) -> Result<Vec<Vec<u8>>, String> {
-    let mut documents = Vec::new();
-    let mut at_hand = Vec::new();
-    for line in data.split_inclusive(|&b| b == b'\n') {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if let Some(rest) = line.strip_prefix(b"---") {
-            let rest = String::from_utf8_lossy(rest);
-            let rest = rest.trim();
-            if !rest.is_empty() && !rest.starts_with('#') {
-                return Err(format!("error reading yaml document: invalid Yaml document separator: {rest}"));
-            }
-            if !at_hand.is_empty() {
-                documents.push(std::mem::take(&mut at_hand));
-                continue;
-            }
-        }
-        at_hand.extend_from_slice(line);
-        at_hand.push(b'\n');
-    }
-    if !at_hand.is_empty() {
-        documents.push(at_hand);
-    }
-    Ok(documents)
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tera::Value;
+use serde_json::Value;
 
 use crate::chart::Decoder;
+use crate::yaml::{self, Shape};
 
 /// The fields of a manifest that say what it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,22 +24,33 @@ pub struct Head {
 const METADATA: &str =
     r#"struct { Name string "json:\"name\""; Annotations map[string]string "json:\"annotations\"" }"#;
 
+const FIELDS: &[(&str, Shape)] = &[("name", Shape::Text), ("annotations", Shape::Map(&Shape::Text))];
+static METADATA_SHAPE: Shape = Shape::Struct(FIELDS);
+static HEAD: Shape =
+    Shape::Struct(&[("apiVersion", Shape::Text), ("kind", Shape::Text), ("metadata", Shape::Struct(FIELDS))]);
+
 impl Head {
-    /// Reads the head of a document; the rest must be YAML. The error is that of Helm's YAML library.
-    pub(super) fn parse(document: &str) -> Result<Self, String> {
+    /// Reads a document and its head. The error is that of Helm's YAML library.
+    pub(super) fn parse(document: &str) -> Result<(Self, Value), String> {
+        let text = |e: yaml::Error| e.to_string();
+        let object = yaml::parse_json(document).map_err(text)?;
         let mut head = Self::default();
-        Decoder::run(document.as_bytes(), |decoder, document| head.decode(decoder, document))?;
-        Ok(head)
+        if Decoder::read(&object, |decoder, document| head.decode(decoder, document)).is_err() {
+            // A number or a boolean may stand for a string here; how it is written is lost in the object.
+            let shaped = yaml::parse_shaped(document.as_bytes(), &HEAD, false).map_err(text)?;
+            head = Self::default();
+            Decoder::read(&shaped, |decoder, document| head.decode(decoder, document))?;
+        }
+        Ok((head, object))
     }
 
     fn decode(&mut self, decoder: &mut Decoder, document: &Value) {
-        let names = ("util.SimpleHead", &["apiVersion", "kind", "metadata"][..]);
-        decoder.fields(document, names, |d, field, value| match field {
+        decoder.fields(document, "util.SimpleHead", &HEAD, |d, field, value| match field {
             "apiVersion" => d.string(value, &mut self.api_version),
             "kind" => d.string(value, &mut self.kind),
             _ => {
                 let mut annotations = Some(std::mem::take(&mut self.annotations));
-                d.fields(value, (METADATA, &["name", "annotations"]), |d, field, value| match field {
+                d.fields(value, METADATA, &METADATA_SHAPE, |d, field, value| match field {
                     "name" => d.string(value, &mut self.name),
                     _ => d.string_map(value, &mut annotations),
                 });
@@ -54,8 +66,9 @@ mod tests {
 
     #[test]
     fn numbers_and_booleans_of_annotations_are_text() {
-        let head = Head::parse("metadata: {name: 12, annotations: {a: 1.50, b: true, c: null}}\nKIND: Pod\n")
-            .unwrap();
+        let (head, _) =
+            Head::parse("metadata: {name: 12, annotations: {a: 1.50, b: true, c: null}}\nKIND: Pod\n")
+                .unwrap();
         assert_eq!(head.name, "12");
         assert_eq!(head.kind, "Pod");
         let annotations: Vec<_> = head.annotations.iter().map(|(k, v)| format!("{k}={v}")).collect();

@@ -11,6 +11,8 @@ mod text;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 pub use head::Head;
 pub use hook::{DeletePolicy, Event, Hook, LogPolicy};
 pub use order::Order;
@@ -38,6 +40,8 @@ pub struct Manifest {
     pub text: String,
     /// What kind of object it is.
     pub head: Head,
+    /// The document as JSON, integers exact; null where it has only comments.
+    pub object: Value,
 }
 
 /// All that a chart rendered.
@@ -68,12 +72,12 @@ pub fn sort<'f>(
         }
         let source: Arc<str> = path.into();
         for document in split(text) {
-            let head = Head::parse(document).map_err(|reason| Error {
+            let (head, object) = Head::parse(document).map_err(|reason| Error {
                 source_path: path.to_owned(),
                 document: document.to_owned(),
                 reason,
             })?;
-            let manifest = Manifest { source: source.clone(), text: document.to_owned(), head };
+            let manifest = Manifest { source: source.clone(), text: document.to_owned(), head, object };
             match manifest.head.annotations.get(hook::ANNOTATION) {
                 None => manifests.objects.push(manifest),
                 Some(events) => match Event::parse_all(events) {

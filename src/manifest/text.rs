@@ -1,5 +1,6 @@
 //! What `helm template` prints.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Hook, Manifests, split};
@@ -10,7 +11,7 @@ pub struct Section<'m> {
     /// The path in the comment: `web/templates/service.yaml`.
     pub source: &'m str,
     /// The document.
-    pub text: &'m str,
+    pub text: Cow<'m, str>,
     /// Whether it is a CRD of `crds/`.
     pub crd: bool,
     /// Whether it is a hook.
@@ -35,20 +36,19 @@ pub struct Show {
 
 /// The documents of a rendered chart in the order in which Helm prints them: CRDs, objects, hooks.
 pub fn sections<'m>(crds: &'m [Crd], manifests: &'m Manifests, show: Show) -> Vec<Section<'m>> {
-    let crd_texts = crds.iter().filter_map(|crd| {
-        let text = std::str::from_utf8(&crd.file.data).ok()?;
-        Some(Section { source: &crd.path, text, crd: true, hook: false })
-    });
+    let crds = crds.iter();
+    let crds = crds.map(|crd| Section { source: &crd.path, text: crd.file.text(), crd: true, hook: false });
     let objects = manifests.objects.iter();
-    let objects = objects.map(|m| Section { source: &m.source, text: &m.text, crd: false, hook: false });
+    let objects =
+        objects.map(|m| Section { source: &m.source, text: Cow::from(&m.text), crd: false, hook: false });
     let shown = |hook: &&Hook| show.hooks && (show.tests || !hook.events.contains(&super::Event::Test));
     let hooks = manifests.hooks.iter().filter(shown).map(|hook| Section {
         source: &hook.manifest.source,
-        text: &hook.manifest.text,
+        text: Cow::from(&hook.manifest.text),
         crd: false,
         hook: true,
     });
-    crd_texts.chain(objects).chain(hooks).collect()
+    crds.chain(objects).chain(hooks).collect()
 }
 
 /// The text that Helm prints for the documents. White space around what is not a hook is not printed; there is always
@@ -126,7 +126,9 @@ mod tests {
     #[test]
     fn templates_are_chosen_by_pattern() {
         let all = printed(FILES, Show { hooks: true, tests: true });
-        insta::assert_snapshot!(only(&all, &["templates/hook.yaml".into(), "templates/[ab].yaml".into()]).unwrap());
+        insta::assert_snapshot!(
+            only(&all, &["templates/hook.yaml".into(), "templates/[ab].yaml".into()]).unwrap()
+        );
         assert_eq!(
             only(&all, &["templates/c.yaml".into()]),
             Err("could not find template templates/c.yaml in chart".into())
