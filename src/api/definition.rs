@@ -74,6 +74,8 @@ pub struct Spec {
     pub generated_values: GeneratedValues,
     /// What is done about changes that others make to members.
     pub drift: Drift,
+    /// The release's namespace for instances that are in none, being cluster-scoped.
+    pub release_namespace: Option<String>,
 }
 
 /// How long the result of a random, certificate or identifier function in a template is kept.

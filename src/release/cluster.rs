@@ -3,11 +3,12 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, PoisonError, RwLock},
+    time::{Duration, Instant},
 };
 
 use kube::{
     Api, Client,
-    api::{DeleteParams, Patch, PatchParams, Preconditions, ValidationDirective},
+    api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions, ValidationDirective},
     core::{ApiResource, DynamicObject, DynamicResourceScope, PartialObjectMeta},
 };
 use serde_json::{Value, json};
@@ -20,13 +21,16 @@ use super::{
 };
 use crate::api::{Gvk, names};
 
+/// Discovery is not asked for again within this time.
+const ASKED_LATELY: Duration = Duration::from_secs(1);
+
 /// A connection to a cluster, cheap to clone.
 #[derive(Clone)]
 pub struct Cluster {
     client: Client,
     kinds: Arc<RwLock<Kinds>>,
-    // Held while discovery runs, so that many who miss a kind ask once.
-    asking: Arc<tokio::sync::Mutex<()>>,
+    // Held while discovery runs, so that many who miss a kind ask once: when somebody last did.
+    asking: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 /// What the API server serves.
@@ -111,11 +115,13 @@ impl Cluster {
         Ok(())
     }
 
-    /// Asks again what is served, unless somebody has since `epoch` was read. Gives the epoch that holds then.
+    /// Asks again what is served, unless somebody has since `epoch` was read, or a moment ago. Gives the epoch that holds
+    /// then.
     pub async fn rediscover(&self, epoch: u64) -> Result<u64, Failure> {
-        let _turn = self.asking.lock().await;
-        if self.epoch() == epoch {
+        let mut last = self.asking.lock().await;
+        if self.epoch() == epoch && last.is_none_or(|last| last.elapsed() > ASKED_LATELY) {
             self.discover().await?;
+            *last = Some(Instant::now());
         }
         Ok(self.epoch())
     }
@@ -195,6 +201,53 @@ impl Cluster {
     ) -> Result<Option<PartialObjectMeta<DynamicObject>>, Failure> {
         let api: Api<DynamicObject> = self.at(&self.of_kind(key)?, &key.namespace);
         api.get_metadata_opt(&key.name).await.map_err(Failure::of)
+    }
+
+    /// A live object, or a list of all of its kind (in the namespace) when `name` is empty; none when it is not there or its
+    /// kind is not served.
+    pub async fn fetch(&self, gvk: &Gvk, namespace: &str, name: &str) -> Result<Option<Value>, Failure> {
+        let Some((resource, namespaced)) = self.resource_in(gvk) else { return Ok(None) };
+        let api: Api<DynamicObject> = self.at(&resource, if namespaced { namespace } else { "" });
+        if name.is_empty() {
+            let list = api.list(&ListParams::default()).await.map_err(Failure::of)?;
+            let mut list = serde_json::to_value(list).map_err(|e| Failure::Unavailable(e.to_string()))?;
+            list["apiVersion"] = gvk.api_version().into();
+            list["kind"] = format!("{}List", gvk.kind).into();
+            return Ok(Some(list));
+        }
+        let object = api.get_opt(name).await.map_err(Failure::of)?;
+        object.map(serde_json::to_value).transpose().map_err(|e| Failure::Unavailable(e.to_string()))
+    }
+
+    /// Changes an object's finalizers: takes away those that `drop` picks. False when the object is gone or has none of
+    /// them.
+    pub async fn drop_finalizers(
+        &self,
+        key: &ObjectKey,
+        uid: &str,
+        drop: impl Fn(&str) -> bool,
+    ) -> Result<bool, Failure> {
+        let Some(live) = self.metadata(key).await? else { return Ok(false) };
+        if live.metadata.uid.as_deref() != Some(uid) {
+            return Ok(false);
+        }
+        let before = live.metadata.finalizers.unwrap_or_default();
+        let after: Vec<&String> = before.iter().filter(|f| !drop(f)).collect();
+        if after.len() == before.len() {
+            return Ok(false);
+        }
+        let patch = json!({ "metadata": {
+            "resourceVersion": live.metadata.resource_version,
+            "finalizers": after,
+        }});
+        let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
+        let params =
+            PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        match api.patch(&key.name, &params, &Patch::Merge(&patch)).await.map_err(Failure::of) {
+            Ok(_) => Ok(true),
+            Err(Failure::NotFound(_)) => Ok(false),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Deletes an object if it still is the one with this uid; what depends on it goes in the background. False when it was

@@ -1,11 +1,14 @@
 //! A release in the cluster: plan, apply, prune, drift, health, inventory.
 
+pub mod claim;
 pub mod cluster;
 pub mod digest;
+pub mod drift;
 pub mod failure;
 pub mod health;
 pub mod inventory;
 pub mod lenient;
+pub mod mend;
 pub mod object;
 pub mod plan;
 pub mod seen;

@@ -10,6 +10,10 @@ use super::{
 };
 use crate::api::{Gvk, names};
 
+/// The version of what [`prepare`] makes of a rendered object. It is part of every digest, so that a version of Pintle that
+/// makes something else applies it.
+pub const BODY_FORMAT: u8 = 1;
+
 /// A rendered object and the template that it came from.
 #[derive(Debug, Clone)]
 pub struct Rendered {
@@ -30,8 +34,10 @@ pub struct Desired {
     pub source: String,
     /// The body of the apply.
     pub body: Value,
-    /// Digest of the body.
+    /// Digest of the body: of what was rendered, and of what was added to it.
     pub digest: u64,
+    /// Digest of what was rendered alone.
+    pub rendered: u64,
     /// `helm.sh/resource-policy: keep`: it outlives the instance, and nobody owns it.
     pub keep: bool,
     /// Objects of one group are applied at once, groups one after the other, in Helm's install order.
@@ -135,6 +141,7 @@ pub fn prepare(
                 second: source,
             });
         }
+        let rendered = digest::short(object.to_string().as_bytes());
         let (body, keep) = body(object, &key, parent).map_err(|path| Error::NotAMapping {
             source_name: source.clone(),
             kind: gvk.kind.clone(),
@@ -146,8 +153,16 @@ pub fn prepare(
         }
         last_kind = Some(gvk.clone());
         by_key.insert(key.clone(), prepared.desired.len());
-        let digest = digest::short(body.to_string().as_bytes());
-        prepared.desired.push(Desired { key, gvk, source, body, digest, keep, group });
+        let digest = {
+            let mut hash = digest::Fnv::default();
+            hash.write(&[BODY_FORMAT]);
+            hash.write(&rendered.to_le_bytes());
+            for part in [&parent.uid, &parent.definition, &parent.gvk.version, &*key.namespace] {
+                hash.text(part);
+            }
+            hash.finish()
+        };
+        prepared.desired.push(Desired { key, gvk, source, body, digest, rendered, keep, group });
     }
     Ok(prepared)
 }
@@ -251,13 +266,15 @@ fn null_timestamps(value: &mut Value) {
     }
 }
 
-/// Digest of a whole desired state, for status.
-pub fn manifest_digest(desired: &[Desired]) -> String {
-    let mut lines: Vec<(&ObjectKey, u64)> = desired.iter().map(|d| (&*d.key, d.digest)).collect();
+/// Digest of what was rendered, for status: whether a chart makes the same of the same.
+pub fn manifest_digest(prepared: &Prepared) -> String {
+    let mut lines: Vec<(String, u64)> =
+        prepared.desired.iter().map(|d| (d.key.to_string(), d.rendered)).collect();
+    lines.extend(prepared.unserved.iter().map(|(gvk, source)| (format!("{gvk} {source}"), 0)));
     lines.sort();
     let mut digest = digest::Long::default();
     for (key, of) in lines {
-        digest.text(&key.to_string()).number(of);
+        digest.text(&key).number(of);
     }
     digest.finish()
 }
@@ -353,7 +370,7 @@ pub(super) mod tests {
     fn the_manifest_digest_does_not_depend_on_order() {
         let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
         let digest = |objects: &[Value]| {
-            manifest_digest(&prepare(rendered(objects), &parent(), "shop", served).unwrap().desired)
+            manifest_digest(&prepare(rendered(objects), &parent(), "shop", served).unwrap())
         };
         assert_eq!(digest(&[map("a"), map("b")]), digest(&[map("b"), map("a")]));
         assert_ne!(digest(&[map("a")]), digest(&[map("b")]));

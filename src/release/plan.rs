@@ -6,7 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{inventory::ObjectKey, object::Desired};
+use super::{
+    digest::Long,
+    inventory::ObjectKey,
+    object::{BODY_FORMAT, Desired},
+};
 use crate::api::definition::DriftMode;
 
 /// A live object that carries some set's label, as it was last seen.
@@ -24,8 +28,6 @@ pub struct Live {
     pub deleting: bool,
     /// Whether it says that it is never to be pruned.
     pub keep: bool,
-    /// How often it was put back lately.
-    pub repairs: Repairs,
 }
 
 /// What an apply left.
@@ -79,6 +81,20 @@ pub struct Prune {
     pub keep: bool,
 }
 
+/// Digest of what members are after an apply: their uids and our entries in their `managedFields`. While it is the same,
+/// nobody has touched a field of ours in any of them.
+pub fn members_digest<'m>(members: impl IntoIterator<Item = (&'m Arc<ObjectKey>, &'m Live)>) -> String {
+    let mut lines: Vec<_> =
+        members.into_iter().map(|(key, live)| (key, &live.uid, live.observed.unwrap_or(0))).collect();
+    lines.sort();
+    let mut digest = Long::default();
+    digest.number(u64::from(BODY_FORMAT));
+    for (key, uid, observed) in lines {
+        digest.text(&key.to_string()).text(uid).number(observed);
+    }
+    digest.finish()
+}
+
 /// What is to be done.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -110,13 +126,15 @@ impl Plan {
 }
 
 /// What a plan is made from, besides the desired state.
-pub struct Situation<'a, L, M> {
+pub struct Situation<'a, L, M, R> {
     /// The id of the instance's set.
     pub set: &'a str,
     /// What carries any set's label under a key.
     pub live: L,
     /// The members of the set.
     pub members: M,
+    /// How often an object was put back lately.
+    pub repairs: R,
     /// Whether the desired state is the one that was applied in full before: what is missing then was taken away.
     pub settled: bool,
     /// What is done about drift.
@@ -128,21 +146,18 @@ pub struct Situation<'a, L, M> {
 }
 
 /// Makes the plan.
-pub fn plan<'m, L, M>(desired: &[Desired], situation: Situation<'_, L, M>) -> Plan
+pub fn plan<'m, L, M, R>(desired: &[Desired], situation: Situation<'_, L, M, R>) -> Plan
 where
     L: Fn(&ObjectKey) -> Option<Live>,
+    R: Fn(&ObjectKey) -> Repairs,
     M: IntoIterator<Item = (&'m Arc<ObjectKey>, Live)>,
 {
     let mut plan = Plan::default();
     let mut group = None;
     for (at, d) in desired.iter().enumerate() {
-        let why = match (situation.live)(&d.key) {
-            None if situation.settled && situation.mode != DriftMode::Correct => {
-                plan.tolerated.push(at);
-                continue;
-            }
-            None if situation.settled => Why::Lost,
-            None => Why::Missing,
+        let need = match (situation.live)(&d.key) {
+            None if situation.settled && !situation.everything => drift(d, Why::Lost, &situation),
+            None => Need::Apply(Why::Missing),
             Some(live) if *live.set != *situation.set => {
                 plan.foreign.push((at, live.set));
                 continue;
@@ -151,21 +166,22 @@ where
                 plan.leaving.push(at);
                 continue;
             }
-            Some(live) => match need(d, &live, &situation) {
-                Need::Nothing => {
-                    plan.unchanged += 1;
-                    continue;
-                }
-                Need::Tolerate => {
-                    plan.tolerated.push(at);
-                    continue;
-                }
-                Need::Hold(until) => {
-                    plan.held.push((at, until));
-                    continue;
-                }
-                Need::Apply(why) => why,
-            },
+            Some(live) => need(d, &live, &situation),
+        };
+        let why = match need {
+            Need::Nothing => {
+                plan.unchanged += 1;
+                continue;
+            }
+            Need::Tolerate => {
+                plan.tolerated.push(at);
+                continue;
+            }
+            Need::Hold(until) => {
+                plan.held.push((at, until));
+                continue;
+            }
+            Need::Apply(why) => why,
         };
         let step = Step { desired: at, why };
         match plan.apply.last_mut() {
@@ -191,7 +207,10 @@ enum Need {
     Apply(Why),
 }
 
-fn need<L, M>(desired: &Desired, live: &Live, situation: &Situation<'_, L, M>) -> Need {
+fn need<L, M, R>(desired: &Desired, live: &Live, situation: &Situation<'_, L, M, R>) -> Need
+where
+    R: Fn(&ObjectKey) -> Repairs,
+{
     if situation.everything {
         return Need::Apply(Why::Unknown);
     }
@@ -199,11 +218,21 @@ fn need<L, M>(desired: &Desired, live: &Live, situation: &Situation<'_, L, M>) -
         None => Need::Apply(Why::Unknown),
         Some(a) if a.digest != desired.digest => Need::Apply(Why::Changed),
         Some(a) if a.hash == live.observed => Need::Nothing,
-        Some(_) if situation.mode != DriftMode::Correct => Need::Tolerate,
-        Some(_) => match live.repairs.held_until(situation.now) {
-            Some(until) => Need::Hold(until),
-            None => Need::Apply(Why::Drifted),
-        },
+        Some(_) => drift(desired, Why::Drifted, situation),
+    }
+}
+
+/// What is done about an object that somebody else changed or took away.
+fn drift<L, M, R>(desired: &Desired, why: Why, situation: &Situation<'_, L, M, R>) -> Need
+where
+    R: Fn(&ObjectKey) -> Repairs,
+{
+    if situation.mode != DriftMode::Correct {
+        return Need::Tolerate;
+    }
+    match (situation.repairs)(&desired.key).held_until(situation.now) {
+        Some(until) => Need::Hold(until),
+        None => Need::Apply(why),
     }
 }
 
@@ -248,6 +277,11 @@ impl Repairs {
     pub fn is_fight(&self) -> bool {
         self.count > Self::FREE
     }
+
+    /// Whether nothing of it counts any more.
+    pub fn is_forgotten(&self, now: Instant) -> bool {
+        self.last.is_none_or(|last| now.duration_since(last) > Self::FORGET)
+    }
 }
 
 #[cfg(test)]
@@ -265,6 +299,7 @@ mod tests {
         live: BTreeMap<Arc<ObjectKey>, Live>,
         set: String,
         now: Instant,
+        repairs: Repairs,
     }
 
     impl World {
@@ -282,12 +317,11 @@ mod tests {
                         applied: Some(Applied { digest: d.digest, hash: Some(1) }),
                         deleting: false,
                         keep: d.keep,
-                        repairs: Repairs::default(),
                     };
                     (d.key.clone(), live)
                 })
                 .collect();
-            World { desired, live, set, now: Instant::now() }
+            World { desired, live, set, now: Instant::now(), repairs: Repairs::default() }
         }
 
         fn at(&mut self, i: usize) -> &mut Live {
@@ -305,6 +339,7 @@ mod tests {
                         .iter()
                         .filter(|(_, l)| *l.set == *self.set)
                         .map(|(k, l)| (k, l.clone())),
+                    repairs: |_: &ObjectKey| self.repairs,
                     settled,
                     mode,
                     everything: false,
@@ -396,12 +431,12 @@ mod tests {
         let now = world.now;
         let mut waits = Vec::new();
         for _ in 0..8 {
-            world.at(0).repairs.count(now);
+            world.repairs.count(now);
             let plan = world.plan(DriftMode::Correct, true);
             waits.push(plan.held.first().map(|(_, until)| until.duration_since(now).as_secs()));
         }
         assert_eq!(waits, [None, None, None, None, Some(1), Some(2), Some(4), Some(8)]);
-        let mut later = world.at(0).repairs;
+        let mut later = world.repairs;
         later.count(now + Repairs::FORGET + Duration::from_secs(1));
         assert_eq!(later.lately(), 1);
     }

@@ -1,0 +1,189 @@
+//! Events: what a person who looks at an instance would want to know.
+//!
+//! They are written one after the other, behind the work they tell of: a reconcile never waits for one, and a storm drops
+//! some. The same event again within a few minutes becomes a count on the first, as Kubernetes has it.
+
+use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
+
+use k8s_openapi::{
+    api::{
+        core::v1::ObjectReference,
+        events::v1::{Event, EventSeries},
+    },
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
+    jiff::Timestamp,
+};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::metrics::Metrics;
+use crate::{
+    api::status::cut,
+    release::{
+        digest::Fnv,
+        inventory::{ObjectKey, Parent},
+    },
+};
+
+/// The longest note that the API takes, in bytes.
+const NOTE_LIMIT: usize = 1024;
+/// So many events may wait to be written.
+const WAITING: usize = 1024;
+/// For so long the same event is counted rather than written anew.
+const SAME: Duration = Duration::from_secs(360);
+/// So many events are remembered to be counted.
+const REMEMBERED: usize = 512;
+
+/// How urgent an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Normal,
+    /// Worth a look.
+    Warning,
+}
+
+/// An event about an instance.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// The instance.
+    pub about: ObjectReference,
+    /// The member that it is about, if any.
+    pub related: Option<ObjectReference>,
+    /// How urgent.
+    pub level: Level,
+    /// Why, in one word.
+    pub reason: &'static str,
+    /// What was done, in one word.
+    pub action: &'static str,
+    /// For a person.
+    pub note: String,
+}
+
+/// Where events are handed in.
+#[derive(Clone)]
+pub struct Events {
+    sender: mpsc::Sender<Said>,
+    metrics: Arc<Metrics>,
+}
+
+impl Events {
+    /// A place to hand in events, and the task that writes them.
+    pub fn new(client: Client, metrics: Arc<Metrics>) -> (Self, impl Future<Output = ()> + Send) {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        (Events { sender, metrics }, write(client, receiver))
+    }
+
+    /// Hands in an event. It is dropped when too many wait.
+    pub fn say(&self, said: Said) {
+        if self.sender.try_send(said).is_err() {
+            self.metrics.events_dropped.inc();
+        }
+    }
+}
+
+/// The reference to an instance.
+pub fn about(parent: &Parent) -> ObjectReference {
+    ObjectReference {
+        api_version: Some(parent.gvk.api_version()),
+        kind: Some(parent.gvk.kind.clone()),
+        namespace: (!parent.namespace.is_empty()).then(|| parent.namespace.clone()),
+        name: Some(parent.name.clone()),
+        uid: Some(parent.uid.clone()),
+        ..ObjectReference::default()
+    }
+}
+
+/// The reference to a member.
+pub fn related(key: &ObjectKey, api_version: &str) -> ObjectReference {
+    ObjectReference {
+        api_version: Some(api_version.to_owned()),
+        kind: Some(key.kind.kind.to_string()),
+        namespace: (!key.namespace.is_empty()).then(|| key.namespace.to_string()),
+        name: Some(key.name.to_string()),
+        ..ObjectReference::default()
+    }
+}
+
+struct Written {
+    name: String,
+    count: i32,
+    at: Instant,
+}
+
+async fn write(client: Client, mut waiting: mpsc::Receiver<Said>) {
+    let mut written: HashMap<u64, Written> = HashMap::new();
+    // The name of the Pod, when it is told.
+    let instance = std::env::var("POD_NAME").or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "pintle".into());
+    while let Some(said) = waiting.recv().await {
+        let now = Instant::now();
+        if written.len() >= REMEMBERED {
+            written.retain(|_, w| now.duration_since(w.at) < SAME);
+            if written.len() >= REMEMBERED {
+                written.clear();
+            }
+        }
+        // Events about cluster-scoped objects live in the namespace default.
+        let namespace = said.about.namespace.clone().unwrap_or_else(|| "default".into());
+        let api: Api<Event> = Api::namespaced(client.clone(), &namespace);
+        let key = identity(&said);
+        let known = written.get_mut(&key).filter(|w| now.duration_since(w.at) < SAME);
+        let result = match known {
+            Some(known) => {
+                known.count += 1;
+                known.at = now;
+                let series = EventSeries { count: known.count, last_observed_time: MicroTime(Timestamp::now()) };
+                let patch = Patch::Merge(json!({ "series": series }));
+                api.patch(&known.name, &PatchParams::default(), &patch).await.map(|_| ())
+            }
+            None => {
+                let event = event(said, &namespace, &instance);
+                let name = event.metadata.name.clone().unwrap_or_default();
+                written.insert(key, Written { name, count: 1, at: now });
+                api.create(&PostParams::default(), &event).await.map(|_| ())
+            }
+        };
+        if let Err(error) = result {
+            written.remove(&key);
+            tracing::debug!(%error, "an event was not written");
+        }
+    }
+}
+
+fn identity(said: &Said) -> u64 {
+    let mut hash = Fnv::default();
+    for part in [said.about.uid.as_deref().unwrap_or_default(), said.reason, &said.note] {
+        hash.text(part);
+    }
+    hash.finish()
+}
+
+fn event(said: Said, namespace: &str, instance: &str) -> Event {
+    let now = Timestamp::now();
+    // As client-go names them: the object, and a number that is never the same twice.
+    let stem: String = said.about.name.as_deref().unwrap_or("pintle").chars().take(200).collect();
+    Event {
+        metadata: ObjectMeta {
+            name: Some(format!("{stem}.{:x}", now.as_nanosecond())),
+            namespace: Some(namespace.to_owned()),
+            ..ObjectMeta::default()
+        },
+        action: Some(said.action.to_owned()),
+        reason: Some(said.reason.to_owned()),
+        note: Some(cut(&said.note, NOTE_LIMIT)),
+        type_: Some(match said.level {
+            Level::Normal => "Normal".into(),
+            Level::Warning => "Warning".into(),
+        }),
+        event_time: Some(MicroTime(now)),
+        regarding: Some(said.about),
+        related: said.related,
+        reporting_controller: Some("pintle.dev/operator".into()),
+        reporting_instance: Some(instance.to_owned()),
+        ..Event::default()
+    }
+}

@@ -1,0 +1,252 @@
+//! Steps 7 to 9: what is written to the cluster.
+
+use std::time::Instant;
+
+use futures::{StreamExt as _, stream};
+use kube::{
+    Api,
+    api::{Patch, PatchParams},
+};
+
+use super::{
+    super::{
+        cr::Cr,
+        events::{Level, Said, about, related},
+        metrics::OfMember,
+    },
+    Work,
+    render::Rendering,
+    status::Problem,
+};
+use crate::{
+    api::names,
+    release::{
+        claim::{Whose, whose},
+        cluster::dynamic,
+        drift,
+        failure::Failure,
+        inventory::{Extent, ObjectKey},
+        mend,
+        object::Desired,
+        plan::{Plan, Step, Why},
+    },
+};
+
+/// So many applies of one instance are under way at once.
+const APPLIES: usize = 8;
+
+impl Work<'_> {
+    /// Step 7, its first half: before anything is applied, the resource says which kinds its set has, and has the finalizer
+    /// if garbage collection would not find all of it.
+    pub(super) async fn claim(&self, rendering: &Rendering, plan: &Plan) -> Result<(), Problem> {
+        let before = self.cr.marks.extent();
+        let wanted = self.extent(&rendering.prepared.desired);
+        let extent = if plan.apply.is_empty() && plan.prune.is_empty() { wanted } else { before.union(&wanted) };
+        self.mark(&extent, self.needs_finalizer(&rendering.prepared.desired)).await
+    }
+
+    fn needs_finalizer(&self, desired: &[Desired]) -> bool {
+        desired.iter().any(|d| d.keep || !self.parent.can_own(&d.key)) || self.cr.sdk_finalizers
+    }
+
+    /// Writes the parent's marks, if they are not there already. A finalizer that is no longer needed stays until what
+    /// needed it is pruned.
+    async fn mark(&self, extent: &Extent, finalizer: bool) -> Result<(), Problem> {
+        let finalizer = finalizer || self.cr.finalizer;
+        let same = self.cr.marks.is_parent_of(&self.set)
+            && self.cr.marks.extent() == *extent
+            && self.cr.finalizer == finalizer;
+        if same {
+            return Ok(());
+        }
+        let patch = extent.parent_patch(&self.parent, finalizer);
+        let seen = self
+            .own_api()?
+            .patch(&self.parent.name, &PatchParams::apply(names::FIELD_MANAGER).force(), &Patch::Apply(&patch))
+            .await
+            .map_err(|e| Problem::of_failure("ClaimFailed", &Failure::of(e)))?;
+        self.operator.saw_instance(self.id.definition, seen);
+        Ok(())
+    }
+
+    /// The API of the instance's own kind.
+    pub(super) fn own_api(&self) -> Result<Api<Cr>, Problem> {
+        let gvk = &self.parent.gvk;
+        let (resource, _) = self
+            .cluster()
+            .resource_in(gvk)
+            .ok_or_else(|| Problem::of_failure("NotServed", &Failure::NotServed(gvk.to_string())))?;
+        Ok(dynamic(self.cluster().client().clone(), &resource, &self.parent.namespace))
+    }
+
+    /// Step 8: group after group, the objects of a group at once. Whether anything was applied; the problem is that of
+    /// all objects of the first group in which there was one.
+    pub(super) async fn apply(&self, rendering: &Rendering, plan: &Plan) -> Result<bool, Problem> {
+        let desired = &rendering.prepared.desired;
+        let mut foreign = Vec::new();
+        for (at, set) in &plan.foreign {
+            // Whoever edited the label by hand has not made the object another's.
+            if let Err(problem) = self.apply_one(&desired[*at], Why::Drifted, true).await {
+                tracing::debug!(key = %desired[*at].key, set = %set, "not ours");
+                foreign.push(problem);
+            }
+        }
+        if let Some(problem) = Problem::all(foreign) {
+            return Err(problem);
+        }
+        for group in &plan.apply {
+            let mut applies = Vec::with_capacity(group.len());
+            for Step { desired: at, why } in group {
+                applies.push(self.apply_one(&desired[*at], *why, false));
+            }
+            let results: Vec<Result<(), Problem>> = stream::iter(applies).buffer_unordered(APPLIES).collect().await;
+            let problems = results.into_iter().filter_map(Result::err).collect();
+            if let Some(problem) = Problem::all(problems) {
+                return Err(problem);
+            }
+        }
+        Ok(!plan.apply.is_empty() || !plan.foreign.is_empty())
+    }
+
+    async fn apply_one(&self, desired: &Desired, why: Why, doubtful: bool) -> Result<(), Problem> {
+        let key = &desired.key;
+        let fail = |failure: Failure| self.problem("ApplyFailed", key, &failure);
+        // What was there before tells who did it.
+        let before = match why {
+            Why::Drifted | Why::Lost => self.cluster().metadata(key).await.map_err(fail)?,
+            _ => None,
+        };
+        let was_ours = !matches!(why, Why::Missing);
+        if let Some(live) = &before
+            && (doubtful || why == Why::Lost)
+        {
+            self.check(key, whose(&live.metadata, &self.parent, was_ours))?;
+        }
+        let mut force = match why {
+            Why::Missing => false,
+            Why::Lost => before.is_some(),
+            _ => true,
+        };
+        let mut body = std::borrow::Cow::Borrowed(&desired.body);
+        let mut mended: Vec<String> = Vec::new();
+        let seen = loop {
+            match self.cluster().apply(desired, &body, force).await {
+                Ok(seen) => break seen,
+                Err(Failure::Untyped(message)) if mended.len() < mend::ROUNDS => {
+                    match mend::mend(body.to_mut(), &message) {
+                        Some(done) => mended.extend(done),
+                        None => return Err(fail(Failure::Untyped(message))),
+                    }
+                }
+                Err(Failure::Conflict(_)) if !force => {
+                    // Somebody else's values are in the way: whose is the object?
+                    if let Some(live) = self.cluster().metadata(key).await.map_err(fail)? {
+                        self.check(key, whose(&live.metadata, &self.parent, was_ours))?;
+                    }
+                    force = true;
+                }
+                Err(failure) => return Err(fail(failure)),
+            }
+        };
+        self.operator.world().applied(key, desired.digest, &seen);
+        self.count(&self.operator.metrics.applies, key);
+        if !mended.is_empty() {
+            self.say(Level::Warning, "ManifestMended", "Apply", Some(desired), &format!("{key}: {}", mended.join("; ")));
+        }
+        if matches!(why, Why::Drifted | Why::Lost) {
+            self.repaired(desired, before.as_ref().map(|live| live.metadata.managed_fields.as_deref().unwrap_or(&[])));
+        }
+        Ok(())
+    }
+
+    /// An object may be taken, or the problem says why not.
+    fn check(&self, key: &ObjectKey, whose: Whose) -> Result<(), Problem> {
+        let message = match whose {
+            Whose::Ours => return Ok(()),
+            Whose::Another(sentence) => format!("{key} is a member of another instance: {sentence}"),
+            Whose::Foreign(sentence) => format!("{key} exists and is not managed by Pintle: {sentence}"),
+        };
+        Err(Problem { reason: "NotOurs", message, passing: true })
+    }
+
+    /// Tells that an object was put back, and from whom.
+    fn repaired(
+        &self,
+        desired: &Desired,
+        before: Option<&[k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry]>,
+    ) {
+        let key = &desired.key;
+        let repairs = self.operator.world().repaired(key, Instant::now());
+        self.count(&self.operator.metrics.drifts, key);
+        let what = match before {
+            None => "it was deleted".to_owned(),
+            Some(managed) => {
+                let taken = drift::taken(&desired.body, managed);
+                if taken.is_empty() { "its fields were changed".to_owned() } else { drift::sentence(&taken) }
+            }
+        };
+        let mut note = format!("{key} was put back: {what}");
+        if repairs.is_fight() {
+            note.push_str(&format!(" ({} times lately: the next correction waits)", repairs.lately()));
+        }
+        tracing::info!(instance = %self.id, %key, what, "drift corrected");
+        let level = if repairs.is_fight() { Level::Warning } else { Level::Normal };
+        self.say(level, "DriftCorrected", "Apply", Some(desired), &note);
+    }
+
+    /// Step 9: deletes what is no longer desired, once everything desired is applied. Whether anything was.
+    pub(super) async fn prune(&self, rendering: &Rendering, plan: &Plan) -> Result<bool, Problem> {
+        let incomplete = !rendering.prepared.unserved.is_empty() || !plan.leaving.is_empty() || !plan.held.is_empty();
+        if incomplete {
+            return Ok(false);
+        }
+        for prune in &plan.prune {
+            let key = &prune.key;
+            let fail = |failure: Failure| self.problem("PruneFailed", key, &failure);
+            if prune.keep {
+                if self.cluster().release(key, &self.parent.uid).await.map_err(fail)? {
+                    self.say(Level::Normal, "Kept", "Release", None, &format!("{key} is no longer rendered, and was kept"));
+                }
+            } else if self.cluster().delete(key, &prune.uid).await.map_err(fail)? {
+                self.count(&self.operator.metrics.prunes, key);
+                self.say(Level::Normal, "Pruned", "Delete", None, &format!("{key} is no longer rendered, and was deleted"));
+            }
+        }
+        if !plan.prune.is_empty() {
+            // What was deleted may take its time to go, and keeps its kind watched until it has.
+            let rest = self.operator.world().members(&self.set).map(|(key, _)| key.clone()).collect::<Vec<_>>();
+            let wanted = self.extent(&rendering.prepared.desired);
+            let extent = wanted.union(&Extent::of(rest.iter().map(|k| &**k), &self.parent.namespace));
+            self.mark(&extent, self.needs_finalizer(&rendering.prepared.desired)).await?;
+        }
+        Ok(!plan.prune.is_empty())
+    }
+
+    fn count(
+        &self,
+        family: &prometheus_client::metrics::family::Family<OfMember, prometheus_client::metrics::counter::Counter>,
+        key: &ObjectKey,
+    ) {
+        let labels = OfMember { kind: self.parent.gvk.group_kind(), member: key.kind.to_string() };
+        family.get_or_create(&labels).inc();
+    }
+
+    /// Hands in an Event about the instance.
+    pub(super) fn say(
+        &self,
+        level: Level,
+        reason: &'static str,
+        action: &'static str,
+        member: Option<&Desired>,
+        note: &str,
+    ) {
+        self.operator.events.say(Said {
+            about: about(&self.parent),
+            related: member.map(|d| related(&d.key, &d.gvk.api_version())),
+            level,
+            reason,
+            action,
+            note: note.to_owned(),
+        });
+    }
+}

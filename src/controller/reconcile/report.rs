@@ -1,0 +1,162 @@
+//! Step 10: how the members do, and the status that says so, written when it changed.
+
+use std::sync::Arc;
+
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
+
+use super::{
+    super::events::Level,
+    Outcome, Work,
+    render::Rendering,
+    status::{self, Deployed, Problem, Seen, not_run},
+};
+use crate::{
+    api::{names, status::Status},
+    release::{
+        failure::Failure,
+        inventory::ObjectKey,
+        plan::{Plan, members_digest},
+    },
+};
+
+impl Work<'_> {
+    /// After a deployment.
+    pub(super) async fn report(&self, rendering: &Rendering, plan: &Plan, acted: bool) -> Result<Outcome, Problem> {
+        let desired = &rendering.prepared.desired;
+        let mut waiting: Vec<String> = rendering
+            .prepared
+            .unserved
+            .iter()
+            .map(|(gvk, source)| format!("the cluster does not serve {gvk} ({source})"))
+            .collect();
+        waiting.extend(plan.leaving.iter().map(|at| format!("{} is being deleted", desired[*at].key)));
+        waiting.extend(
+            plan.held
+                .iter()
+                .map(|(at, _)| format!("{} is changed again and again, and is put back later", desired[*at].key)),
+        );
+        let keys: Vec<Arc<ObjectKey>> = desired.iter().map(|d| d.key.clone()).collect();
+        let deployed = Deployed {
+            name: self.parent.name.clone(),
+            revision: rendering.revision,
+            chart: self.served.renderer.chart().clone(),
+            input_digest: rendering.input_digest.clone(),
+            values_digest: rendering.values_digest.clone(),
+            manifest_digest: rendering.manifest_digest.clone(),
+            members_digest: {
+                let world = self.operator.world();
+                members_digest(world.members(&self.set))
+            },
+            notes: rendering.notes.clone(),
+            hooks: rendering.hooks.clone(),
+            tolerated: plan.tolerated.iter().map(|at| desired[*at].key.to_string()).collect(),
+            waiting: waiting.clone(),
+        };
+        let before = &self.cr.status;
+        let new_revision = before.release.as_ref().is_none_or(|r| r.revision != rendering.revision);
+        let status = status::deployed(before, self.cr.generation(), deployed, &self.seen(&keys), &now());
+        self.write(status).await?;
+        if new_revision && waiting.is_empty() {
+            self.say_deployed(rendering);
+        }
+        if waiting.is_empty() {
+            return Ok(if acted { Outcome::Applied } else { Outcome::Unchanged });
+        }
+        if !rendering.prepared.unserved.is_empty() {
+            // Nothing triggers when a kind comes to be served, if it is not by a CRD of ours.
+            return Ok(Outcome::Failed(Problem { reason: "NotServed", message: waiting.join("; "), passing: true }));
+        }
+        Ok(Outcome::Waiting(plan.held.iter().map(|(_, until)| *until).min()))
+    }
+
+    fn say_deployed(&self, rendering: &Rendering) {
+        let label = &self.served.renderer.chart().label;
+        let (reason, verb) = if rendering.revision == 1 { ("Installed", "installed") } else { ("Upgraded", "upgraded") };
+        let objects = rendering.prepared.desired.len();
+        let note = format!("revision {} of {label} was {verb}: {objects} objects", rendering.revision);
+        self.say(Level::Normal, reason, "Apply", None, &note);
+        let definition = &self.served.definition;
+        if !definition.quiet_overrides {
+            for (key, value) in &definition.overrides {
+                let note = format!("the operator's definition sets {key} to {value:?}, whatever the spec says");
+                self.say(Level::Warning, "OverrideValuesInUse", "Render", None, &note);
+            }
+        }
+        let hooks = not_run(&rendering.hooks);
+        if !hooks.is_empty() {
+            let note = format!("hooks are not run yet by this version: {}", hooks.join(", "));
+            self.say(Level::Warning, "HooksNotRun", "Apply", None, &note);
+        }
+    }
+
+    /// When nothing is new but how the members do.
+    pub(super) async fn report_health(&self) -> Outcome {
+        let status = status::observed(&self.cr.status, &self.seen(&self.memory.expected), &now());
+        match self.write(status).await {
+            Ok(()) => Outcome::Unchanged,
+            Err(problem) => Outcome::Failed(problem),
+        }
+    }
+
+    /// When something failed.
+    pub(super) async fn report_failure(&self, problem: Problem) -> Outcome {
+        let before = &self.cr.status;
+        let is_new = before.condition(crate::api::status::conditions::READY).is_none_or(|c| {
+            c.status != "False" || c.reason != problem.reason || !problem.message.starts_with(c.message.trim_end_matches('…'))
+        });
+        let status = status::failed(before, self.cr.generation(), &problem, &self.seen(&self.memory.expected), &now());
+        if is_new {
+            self.say(Level::Warning, problem.reason, "Reconcile", None, &problem.message);
+        }
+        if let Err(second) = self.write(status).await {
+            tracing::warn!(instance = %self.id, error = %second.message, "the status could not be written");
+        }
+        Outcome::Failed(problem)
+    }
+
+    /// When the instance is suspended.
+    pub(super) async fn report_suspended(&self) -> Outcome {
+        match self.write(status::suspended(&self.cr.status, &now())).await {
+            Ok(()) => Outcome::Suspended,
+            Err(problem) => Outcome::Failed(problem),
+        }
+    }
+
+    /// Members, and how they do.
+    pub(super) fn seen(&self, keys: &[Arc<ObjectKey>]) -> Vec<Seen> {
+        let world = self.operator.world();
+        keys.iter().map(|key| Seen { key: key.clone(), health: world.health(key).cloned() }).collect()
+    }
+
+    /// Writes the status, if it is another one.
+    pub(super) async fn write(&self, status: Status) -> Result<(), Problem> {
+        if status == self.cr.status {
+            return Ok(());
+        }
+        let gvk = &self.parent.gvk;
+        let patch = json!({
+            "apiVersion": gvk.api_version(),
+            "kind": gvk.kind,
+            // Not the status of another of the same name.
+            "metadata": { "name": self.parent.name, "uid": self.parent.uid },
+            "status": status,
+        });
+        let params = PatchParams::apply(names::FIELD_MANAGER).force();
+        match self.own_api()?.patch_status(&self.parent.name, &params, &Patch::Apply(&patch)).await.map_err(Failure::of) {
+            Ok(seen) => {
+                self.operator.saw_instance(self.id.definition, seen);
+                Ok(())
+            }
+            // It is gone.
+            Err(Failure::NotFound(_) | Failure::Conflict(_)) => Ok(()),
+            Err(failure) => Err(Problem::of_failure("StatusFailed", &failure)),
+        }
+    }
+}
+
+/// The time, as conditions have it.
+pub(super) fn now() -> String {
+    let now = jiff::Timestamp::now();
+    jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+}

@@ -1,0 +1,99 @@
+//! What the controller needs of a renderer: a chart that makes objects from a spec.
+
+use std::sync::Arc;
+
+use super::generated::{Generated, Made};
+use crate::{
+    api::status,
+    release::object::Rendered,
+};
+
+/// A loaded chart. Shared by all instances of its definition and by all threads.
+pub trait Renderer: Send + Sync {
+    /// The chart, for status. Its digest is that of its files.
+    fn chart(&self) -> &status::Chart;
+
+    /// Renders. Blocking: it computes, and reads the cluster where a template looks something up.
+    fn render(&self, input: &Input<'_>) -> Result<Render, RenderError>;
+}
+
+/// What a render is made from.
+pub struct Input<'a> {
+    /// The spec of the resource, as JSON: the values given.
+    pub spec: &'a str,
+    /// `--set-string` expressions of the definition, laid over the values.
+    pub overrides: &'a [(String, String)],
+    /// `.Release.Name`.
+    pub name: &'a str,
+    /// `.Release.Namespace`.
+    pub namespace: &'a str,
+    /// `.Release.Revision`, from 1.
+    pub revision: u32,
+    /// What `.Capabilities.APIVersions` holds.
+    pub api_versions: Arc<Vec<String>>,
+    /// What `.Capabilities.KubeVersion` is: `v1.36.3`.
+    pub kube_version: &'a str,
+    /// Random values of earlier renders.
+    pub generated: &'a Arc<Generated>,
+    /// Reads the cluster.
+    pub lookup: &'a Arc<dyn Lookup>,
+}
+
+/// Reads live objects for templates.
+pub trait Lookup: Send + Sync {
+    /// The object of this kind, namespace and name; a list of all when the name is empty; none when there is none.
+    fn get(
+        &self,
+        api_version: &str,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<serde_json::Value>, String>;
+}
+
+/// What a chart rendered to.
+#[derive(Debug, Default)]
+pub struct Render {
+    /// The objects, in install order.
+    pub objects: Vec<Rendered>,
+    /// The hooks, in the order in which they would run.
+    pub hooks: Vec<status::Hook>,
+    /// NOTES.txt.
+    pub notes: String,
+    /// The random values that were used.
+    pub generated: Vec<Made>,
+}
+
+/// Why a render failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RenderError {
+    /// The values do not fit the chart.
+    #[error("{0}")]
+    Values(String),
+    /// A template failed: with the chart's own file and line.
+    #[error("{0}")]
+    Template(String),
+    /// What was rendered is no YAML, or no object.
+    #[error("{0}")]
+    Manifest(String),
+    /// The cluster could not be read.
+    #[error("{0}")]
+    Lookup(String),
+}
+
+impl RenderError {
+    /// The reason for a condition.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            RenderError::Values(_) => "InvalidValues",
+            RenderError::Template(_) => "RenderFailed",
+            RenderError::Manifest(_) => "InvalidManifest",
+            RenderError::Lookup(_) => "LookupFailed",
+        }
+    }
+
+    /// Whether it may pass without a change of values or chart.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, RenderError::Lookup(_))
+    }
+}
