@@ -1,8 +1,38 @@
 //! The command line: one file per subcommand.
 
-use std::process::ExitCode;
+mod crd;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+/// Wraps Helm charts as Kubernetes APIs
+#[derive(Parser)]
+#[command(name = "pintle", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Crd(crd::Crd),
+}
 
 /// Parses the process's arguments, runs the subcommand they name and gives the process's exit code.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let result = match Arguments::parse().command {
+        Command::Crd(crd) => crd.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Whoever closed standard error does not want to know.
+            let _ = writeln!(io::stderr(), "Error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -118,7 +118,8 @@ struct Written {
 async fn write(client: Client, mut waiting: mpsc::Receiver<Said>) {
     let mut written: HashMap<u64, Written> = HashMap::new();
     // The name of the Pod, when it is told.
-    let instance = std::env::var("POD_NAME").or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "pintle".into());
+    let instance =
+        std::env::var("POD_NAME").or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "pintle".into());
     while let Some(said) = waiting.recv().await {
         let now = Instant::now();
         if written.len() >= REMEMBERED {
@@ -136,7 +137,8 @@ async fn write(client: Client, mut waiting: mpsc::Receiver<Said>) {
             Some(known) => {
                 known.count += 1;
                 known.at = now;
-                let series = EventSeries { count: known.count, last_observed_time: MicroTime(Timestamp::now()) };
+                let series =
+                    EventSeries { count: known.count, last_observed_time: MicroTime(Timestamp::now()) };
                 let patch = Patch::Merge(json!({ "series": series }));
                 api.patch(&known.name, &PatchParams::default(), &patch).await.map(|_| ())
             }

@@ -109,7 +109,8 @@ impl Generated {
         let api: Api<Secret> = Api::namespaced(client.clone(), namespace);
         match &self.version {
             None => {
-                let secret: Secret = serde_json::from_value(secret).map_err(|e| Failure::Invalid(e.to_string()))?;
+                let secret: Secret =
+                    serde_json::from_value(secret).map_err(|e| Failure::Invalid(e.to_string()))?;
                 let params = PostParams { field_manager: Some(names::FIELD_MANAGER.into()), dry_run: false };
                 api.create(&params, &secret).await.map_err(Failure::of)?;
             }
@@ -119,9 +120,13 @@ impl Generated {
                 for key in self.kept.keys().filter(|key| !lives(key, revision)) {
                     secret["data"][key] = serde_json::Value::Null;
                 }
-                let params =
-                    PatchParams { field_manager: Some(names::FIELD_MANAGER.into()), ..PatchParams::default() };
-                api.patch(&secret_name(parent), &params, &Patch::Merge(&secret)).await.map_err(Failure::of)?;
+                let params = PatchParams {
+                    field_manager: Some(names::FIELD_MANAGER.into()),
+                    ..PatchParams::default()
+                };
+                api.patch(&secret_name(parent), &params, &Patch::Merge(&secret))
+                    .await
+                    .map_err(Failure::of)?;
             }
         }
         Ok(())

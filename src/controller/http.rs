@@ -59,7 +59,9 @@ pub fn address(text: &str) -> Result<Option<SocketAddr>, String> {
         Some(port) => format!("0.0.0.0:{port}"),
         None => text.replacen("localhost:", "127.0.0.1:", 1),
     };
-    full.parse().map(Some).map_err(|_| format!("{text:?} is not an address to bind: write it as :8080 or 127.0.0.1:8080"))
+    full.parse()
+        .map(Some)
+        .map_err(|_| format!("{text:?} is not an address to bind: write it as :8080 or 127.0.0.1:8080"))
 }
 
 #[cfg(test)]

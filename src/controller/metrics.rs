@@ -4,12 +4,7 @@ use std::{sync::atomic::AtomicI64, time::Duration};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
-    metrics::{
-        counter::Counter,
-        family::Family,
-        gauge::Gauge,
-        histogram::Histogram,
-    },
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
 
@@ -69,7 +64,9 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("pintle");
         // From a look at what is remembered (microseconds) to a large release on a slow API server.
-        let buckets = || Histogram::new([0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0]);
+        let buckets = || {
+            Histogram::new([0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0])
+        };
         let metrics = Metrics {
             reconciles: Family::default(),
             seconds: Family::new_with_constructor(buckets),
@@ -83,16 +80,37 @@ impl Default for Metrics {
             events_dropped: Counter::default(),
             registry: Registry::default(),
         };
-        registry.register("reconciles", "Reconciles, by result and first trigger", metrics.reconciles.clone());
-        registry.register_with_unit("reconcile", "How long reconciles took", Unit::Seconds, metrics.seconds.clone());
+        registry.register(
+            "reconciles",
+            "Reconciles, by result and first trigger",
+            metrics.reconciles.clone(),
+        );
+        registry.register_with_unit(
+            "reconcile",
+            "How long reconciles took",
+            Unit::Seconds,
+            metrics.seconds.clone(),
+        );
         registry.register("applies", "Server-side applies of members", metrics.applies.clone());
-        registry.register("drifts", "Members put back after somebody else changed them", metrics.drifts.clone());
-        registry.register("prunes", "Members deleted since they are no longer rendered", metrics.prunes.clone());
+        registry.register(
+            "drifts",
+            "Members put back after somebody else changed them",
+            metrics.drifts.clone(),
+        );
+        registry.register(
+            "prunes",
+            "Members deleted since they are no longer rendered",
+            metrics.prunes.clone(),
+        );
         registry.register("render_failures", "Renders that failed", metrics.render_failures.clone());
         registry.register("instances", "Custom resources under management", metrics.instances.clone());
         registry.register("watches", "Open watches", metrics.watches.clone());
         registry.register("queue_depth", "Instances waiting for a reconcile", metrics.queued.clone());
-        registry.register("events_dropped", "Events dropped since too many waited", metrics.events_dropped.clone());
+        registry.register(
+            "events_dropped",
+            "Events dropped since too many waited",
+            metrics.events_dropped.clone(),
+        );
         Metrics { registry, ..metrics }
     }
 }

@@ -92,8 +92,10 @@ impl Operator {
     ) -> (Arc<Self>, impl Future<Output = ()> + Send + 'static) {
         let metrics = Arc::new(Metrics::default());
         let (events, writer) = Events::new(client.clone(), metrics.clone());
-        let limits: Vec<usize> =
-            served.iter().map(|s| s.definition.max_concurrent.unwrap_or(settings.max_concurrent).max(1)).collect();
+        let limits: Vec<usize> = served
+            .iter()
+            .map(|s| s.definition.max_concurrent.unwrap_or(settings.max_concurrent).max(1))
+            .collect();
         let operator = Operator {
             cluster: Cluster::new(client),
             served,
@@ -216,7 +218,8 @@ impl Operator {
         for (id, trigger) in wanted {
             match trigger {
                 Trigger::Health(_) => self.queue.add_at(&id, trigger, Instant::now() + HEALTH_DELAY),
-                Trigger::Member(_) | Trigger::Gone(_) if !self.served(id.definition).definition.watch_dependents => {}
+                Trigger::Member(_) | Trigger::Gone(_)
+                    if !self.served(id.definition).definition.watch_dependents => {}
                 _ => self.queue.add(&id, trigger),
             }
         }
@@ -243,7 +246,9 @@ impl Operator {
 
     /// Why the operator is not ready, if it is not.
     fn not_ready(&self) -> Option<String> {
-        let Some(listed) = self.listed.get() else { return Some("the API server does not answer yet".into()) };
+        let Some(listed) = self.listed.get() else {
+            return Some("the API server does not answer yet".into());
+        };
         let (kind, _) = listed.iter().find(|(_, listed)| !*listed.borrow())?;
         Some(format!("the instances of {kind} are not listed yet"))
     }

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use super::generated::{Generated, Made};
-use crate::{
-    api::status,
-    release::object::Rendered,
-};
+use crate::{api::status, release::object::Rendered};
 
 /// A loaded chart. Shared by all instances of its definition and by all threads.
 pub trait Renderer: Send + Sync {

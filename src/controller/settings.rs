@@ -39,7 +39,8 @@ impl Settings {
 /// The namespaces that the variable WATCH_NAMESPACE names, as operator-sdk reads it: separated by commas, blanks around
 /// them; none for all.
 pub fn namespaces(text: &str) -> Vec<String> {
-    let mut list: Vec<String> = text.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
+    let mut list: Vec<String> =
+        text.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
     list.sort();
     list.dedup();
     list

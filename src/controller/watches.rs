@@ -114,7 +114,9 @@ impl Operator {
             };
             match tokio::time::timeout(FIRST_LIST, settled).await {
                 Ok(result) => result?,
-                Err(_) => return Err(Failure::Unavailable("the first list of a watch takes too long".into())),
+                Err(_) => {
+                    return Err(Failure::Unavailable("the first list of a watch takes too long".into()));
+                }
             }
         }
         Ok(())
@@ -145,7 +147,12 @@ impl Operator {
         self.metrics.watches.set(i64::try_from(running.len()).unwrap_or(i64::MAX));
     }
 
-    fn start_watch(self: &Arc<Self>, kind: Arc<GroupKind>, resource: &ApiResource, namespace: &str) -> Running {
+    fn start_watch(
+        self: &Arc<Self>,
+        kind: Arc<GroupKind>,
+        resource: &ApiResource,
+        namespace: &str,
+    ) -> Running {
         let (sender, state) = watch::channel(State::Listing);
         tracing::debug!(%kind, namespace, "watched");
         let task = if health::is_read(&kind.group, &kind.kind) {

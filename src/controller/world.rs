@@ -397,7 +397,10 @@ impl World {
         self.sets.get(&instance.set).map_or(0, HashSet::len) == expected.len()
             && expected.iter().all(|key| {
                 self.members.get(key).is_some_and(|m| {
-                    m.live.set == instance.set && !m.live.deleting && m.live.applied.is_some() && !m.live.drifted()
+                    m.live.set == instance.set
+                        && !m.live.deleting
+                        && m.live.applied.is_some()
+                        && !m.live.drifted()
                 })
             })
     }
@@ -455,7 +458,9 @@ mod tests {
     }
 
     fn web(version: u64, generation: i64) -> Cr {
-        cr(&json!({"metadata": {"name": "front", "namespace": "shop", "uid": "u", "resourceVersion": version.to_string(), "generation": generation}}))
+        cr(
+            &json!({"metadata": {"name": "front", "namespace": "shop", "uid": "u", "resourceVersion": version.to_string(), "generation": generation}}),
+        )
     }
 
     fn set() -> String {

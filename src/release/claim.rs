@@ -88,11 +88,15 @@ mod tests {
             "ownerReferences": [{"apiVersion": "a/v1", "kind": "Web", "name": "front", "uid": "6f1c"}]});
         assert_eq!(whose(&meta(edited), &parent(), false), Whose::Ours);
 
-        let stripped = json!({"managedFields": [{"manager": "pintle", "operation": "Apply", "fieldsV1": {}}]});
+        let stripped =
+            json!({"managedFields": [{"manager": "pintle", "operation": "Apply", "fieldsV1": {}}]});
         assert_eq!(whose(&meta(stripped), &parent(), false), Whose::Ours);
 
         let helm = json!({"managedFields": [{"manager": "helm", "operation": "Update"}, {"manager": "kubectl-edit", "operation": "Update"}]});
-        assert_eq!(whose(&meta(helm), &parent(), false), Whose::Foreign("it was made by helm, kubectl-edit".into()));
+        assert_eq!(
+            whose(&meta(helm), &parent(), false),
+            Whose::Foreign("it was made by helm, kubectl-edit".into())
+        );
 
         let pod = json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "z", "controller": true}]});
         assert_eq!(whose(&meta(pod), &parent(), false), Whose::Foreign("it belongs to ReplicaSet r".into()));

@@ -48,7 +48,8 @@ pub fn taken(desired: &Value, managed: &[ManagedFieldsEntry]) -> Vec<Taken> {
         .collect();
     let mut by_manager: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
     for path in missing {
-        let holder = others.iter().find(|(_, tree)| holds(tree, &path)).map(|(manager, _)| (*manager).to_owned());
+        let holder =
+            others.iter().find(|(_, tree)| holds(tree, &path)).map(|(manager, _)| (*manager).to_owned());
         by_manager.entry(holder).or_default().push(text(&path));
     }
     by_manager

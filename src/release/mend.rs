@@ -181,8 +181,11 @@ mod tests {
         };
         let mut done = mend(&mut body, &say(".spec.foo: field not declared in schema")).unwrap();
         done.extend(
-            mend(&mut body, &say(r#".spec.template.spec.containers[name="c"].baz: field not declared in schema"#))
-                .unwrap(),
+            mend(
+                &mut body,
+                &say(r#".spec.template.spec.containers[name="c"].baz: field not declared in schema"#),
+            )
+            .unwrap(),
         );
         done.extend(
             mend(
@@ -204,8 +207,10 @@ mod tests {
     fn sets_and_dotted_keys() {
         let mut body = json!({"metadata": {"finalizers": ["a/b", "c", "a/b"], "annotations": {"x.y/z": "1", "x": {"y/z": 2}}}});
         let prefix = "failed to create typed patch object (default/dup; /v1, Kind=ConfigMap): ";
-        mend(&mut body, &format!("{prefix}.metadata.finalizers: duplicate entries for key [=\"a/b\"]")).unwrap();
-        mend(&mut body, &format!("{prefix}.metadata.annotations.x.y/z: field not declared in schema")).unwrap();
+        mend(&mut body, &format!("{prefix}.metadata.finalizers: duplicate entries for key [=\"a/b\"]"))
+            .unwrap();
+        mend(&mut body, &format!("{prefix}.metadata.annotations.x.y/z: field not declared in schema"))
+            .unwrap();
         assert_eq!(body["metadata"], json!({"finalizers": ["c", "a/b"], "annotations": {"x": {"y/z": 2}}}));
     }
 

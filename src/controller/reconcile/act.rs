@@ -41,7 +41,8 @@ impl Work<'_> {
     pub(super) async fn claim(&self, rendering: &Rendering, plan: &Plan) -> Result<(), Problem> {
         let before = self.cr.marks.extent();
         let wanted = self.extent(&rendering.prepared.desired);
-        let extent = if plan.apply.is_empty() && plan.prune.is_empty() { wanted } else { before.union(&wanted) };
+        let extent =
+            if plan.apply.is_empty() && plan.prune.is_empty() { wanted } else { before.union(&wanted) };
         self.mark(&extent, self.needs_finalizer(&rendering.prepared.desired)).await
     }
 
@@ -62,7 +63,11 @@ impl Work<'_> {
         let patch = extent.parent_patch(&self.parent, finalizer);
         let seen = self
             .own_api()?
-            .patch(&self.parent.name, &PatchParams::apply(names::FIELD_MANAGER).force(), &Patch::Apply(&patch))
+            .patch(
+                &self.parent.name,
+                &PatchParams::apply(names::FIELD_MANAGER).force(),
+                &Patch::Apply(&patch),
+            )
             .await
             .map_err(|e| Problem::of_failure("ClaimFailed", &Failure::of(e)))?;
         self.operator.saw_instance(self.id.definition, seen);
@@ -99,7 +104,8 @@ impl Work<'_> {
             for Step { desired: at, why } in group {
                 applies.push(self.apply_one(&desired[*at], *why, false));
             }
-            let results: Vec<Result<(), Problem>> = stream::iter(applies).buffer_unordered(APPLIES).collect().await;
+            let results: Vec<Result<(), Problem>> =
+                stream::iter(applies).buffer_unordered(APPLIES).collect().await;
             let problems = results.into_iter().filter_map(Result::err).collect();
             if let Some(problem) = Problem::all(problems) {
                 return Err(problem);
@@ -151,10 +157,19 @@ impl Work<'_> {
         self.operator.world().applied(key, desired.digest, &seen);
         self.count(&self.operator.metrics.applies, key);
         if !mended.is_empty() {
-            self.say(Level::Warning, "ManifestMended", "Apply", Some(desired), &format!("{key}: {}", mended.join("; ")));
+            self.say(
+                Level::Warning,
+                "ManifestMended",
+                "Apply",
+                Some(desired),
+                &format!("{key}: {}", mended.join("; ")),
+            );
         }
         if matches!(why, Why::Drifted | Why::Lost) {
-            self.repaired(desired, before.as_ref().map(|live| live.metadata.managed_fields.as_deref().unwrap_or(&[])));
+            self.repaired(
+                desired,
+                before.as_ref().map(|live| live.metadata.managed_fields.as_deref().unwrap_or(&[])),
+            );
         }
         Ok(())
     }
@@ -196,7 +211,8 @@ impl Work<'_> {
 
     /// Step 9: deletes what is no longer desired, once everything desired is applied. Whether anything was.
     pub(super) async fn prune(&self, rendering: &Rendering, plan: &Plan) -> Result<bool, Problem> {
-        let incomplete = !rendering.prepared.unserved.is_empty() || !plan.leaving.is_empty() || !plan.held.is_empty();
+        let incomplete =
+            !rendering.prepared.unserved.is_empty() || !plan.leaving.is_empty() || !plan.held.is_empty();
         if incomplete {
             return Ok(false);
         }
@@ -205,16 +221,29 @@ impl Work<'_> {
             let fail = |failure: Failure| self.problem("PruneFailed", key, &failure);
             if prune.keep {
                 if self.cluster().release(key, &self.parent.uid).await.map_err(fail)? {
-                    self.say(Level::Normal, "Kept", "Release", None, &format!("{key} is no longer rendered, and was kept"));
+                    self.say(
+                        Level::Normal,
+                        "Kept",
+                        "Release",
+                        None,
+                        &format!("{key} is no longer rendered, and was kept"),
+                    );
                 }
             } else if self.cluster().delete(key, &prune.uid).await.map_err(fail)? {
                 self.count(&self.operator.metrics.prunes, key);
-                self.say(Level::Normal, "Pruned", "Delete", None, &format!("{key} is no longer rendered, and was deleted"));
+                self.say(
+                    Level::Normal,
+                    "Pruned",
+                    "Delete",
+                    None,
+                    &format!("{key} is no longer rendered, and was deleted"),
+                );
             }
         }
         if !plan.prune.is_empty() {
             // What was deleted may take its time to go, and keeps its kind watched until it has.
-            let rest = self.operator.world().members(&self.set).map(|(key, _)| key.clone()).collect::<Vec<_>>();
+            let rest =
+                self.operator.world().members(&self.set).map(|(key, _)| key.clone()).collect::<Vec<_>>();
             let wanted = self.extent(&rendering.prepared.desired);
             let extent = wanted.union(&Extent::of(rest.iter().map(|k| &**k), &self.parent.namespace));
             self.mark(&extent, self.needs_finalizer(&rendering.prepared.desired)).await?;
@@ -224,7 +253,10 @@ impl Work<'_> {
 
     fn count(
         &self,
-        family: &prometheus_client::metrics::family::Family<OfMember, prometheus_client::metrics::counter::Counter>,
+        family: &prometheus_client::metrics::family::Family<
+            OfMember,
+            prometheus_client::metrics::counter::Counter,
+        >,
         key: &ObjectKey,
     ) {
         let labels = OfMember { kind: self.parent.gvk.group_kind(), member: key.kind.to_string() };

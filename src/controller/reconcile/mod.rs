@@ -240,7 +240,8 @@ impl<'a> Work<'a> {
     /// Step 5: watches the kinds of what is desired and of what the set has had.
     async fn watch(&self, rendering: &Rendering) -> Result<(), Problem> {
         let extent = self.cr.marks.extent();
-        let mut keys: Vec<Arc<ObjectKey>> = rendering.prepared.desired.iter().map(|d| d.key.clone()).collect();
+        let mut keys: Vec<Arc<ObjectKey>> =
+            rendering.prepared.desired.iter().map(|d| d.key.clone()).collect();
         keys.extend(self.keys_of_extent(&extent));
         self.use_kinds(&keys);
         let mut keys: Vec<&ObjectKey> = keys.iter().map(|k| &**k).collect();
@@ -253,7 +254,9 @@ impl<'a> Work<'a> {
     fn keys_of_extent(&self, extent: &Extent) -> Vec<Arc<ObjectKey>> {
         let mut keys = Vec::new();
         for kind in &extent.kinds {
-            let Some((kind, _, namespaced)) = self.cluster().resource(&GroupKind::parse(kind)) else { continue };
+            let Some((kind, _, namespaced)) = self.cluster().resource(&GroupKind::parse(kind)) else {
+                continue;
+            };
             let key = |namespace: &str| {
                 Arc::new(ObjectKey { kind: kind.clone(), namespace: namespace.into(), name: Box::default() })
             };
@@ -283,7 +286,8 @@ impl<'a> Work<'a> {
         let release = self.cr.status.release.as_ref();
         let mut world = self.operator.world();
         let same = release.is_some_and(|r| {
-            r.manifest_digest == rendering.manifest_digest && r.members_digest == members_digest(world.members(&self.set))
+            r.manifest_digest == rendering.manifest_digest
+                && r.members_digest == members_digest(world.members(&self.set))
         });
         if same {
             world.recall(rendering.prepared.desired.iter().map(|d| (d.key.clone(), d.digest)));

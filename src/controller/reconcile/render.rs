@@ -68,18 +68,19 @@ impl Work<'_> {
             Some(r) if r.input_digest == input_digest => r.revision,
             Some(r) => r.revision.saturating_add(1),
         };
-        let rendering = |(render, prepared, generated): (Render, Prepared, Arc<Generated>), revision| Rendering {
-            manifest_digest: manifest_digest(&prepared),
-            prepared,
-            revision,
-            input_digest: input_digest.clone(),
-            values_digest: values_digest.clone(),
-            hooks: render.hooks,
-            notes: render.notes,
-            made: render.generated,
-            generated,
-            namespace: namespace.clone(),
-        };
+        let rendering =
+            |(render, prepared, generated): (Render, Prepared, Arc<Generated>), revision| Rendering {
+                manifest_digest: manifest_digest(&prepared),
+                prepared,
+                revision,
+                input_digest: input_digest.clone(),
+                values_digest: values_digest.clone(),
+                hooks: render.hooks,
+                notes: render.notes,
+                made: render.generated,
+                generated,
+                namespace: namespace.clone(),
+            };
         let first = rendering(self.render_as(revision, &namespace).await?, revision);
         match release {
             Some(r)
@@ -117,11 +118,8 @@ impl Work<'_> {
         let cluster = self.cluster();
         // Charts that generate values are learnt as they are rendered; only they cost the reading of a Secret.
         let loaded = self.served.generates.load(Relaxed);
-        let mut generated = Arc::new(if loaded {
-            self.load_generated(namespace).await?
-        } else {
-            Generated::default()
-        });
+        let mut generated =
+            Arc::new(if loaded { self.load_generated(namespace).await? } else { Generated::default() });
         let mut render = self.render_once(revision, namespace, &generated).await?;
         if !render.generated.is_empty() && !loaded {
             self.served.generates.store(true, Relaxed);
@@ -177,8 +175,10 @@ impl Work<'_> {
         let api_versions = self.cluster().api_versions();
         let kube_version = self.operator.settings.kube_version.clone();
         let generated = generated.clone();
-        let lookup: Arc<dyn Lookup> =
-            Arc::new(LiveLookup { cluster: self.cluster().clone(), runtime: tokio::runtime::Handle::current() });
+        let lookup: Arc<dyn Lookup> = Arc::new(LiveLookup {
+            cluster: self.cluster().clone(),
+            runtime: tokio::runtime::Handle::current(),
+        });
         let result = tokio::task::spawn_blocking(move || {
             let input = Input {
                 spec: &cr.spec,
@@ -194,7 +194,11 @@ impl Work<'_> {
             renderer.render(&input)
         })
         .await
-        .map_err(|e| Problem { reason: "RenderFailed", message: format!("the renderer failed: {e}"), passing: false })?;
+        .map_err(|e| Problem {
+            reason: "RenderFailed",
+            message: format!("the renderer failed: {e}"),
+            passing: false,
+        })?;
         match result {
             Ok(render) => Ok(render),
             Err(error) => {
@@ -216,7 +220,13 @@ impl Work<'_> {
         }
         rendering
             .generated
-            .save(&rendering.made, self.cluster().client(), &self.parent, &rendering.namespace, rendering.revision)
+            .save(
+                &rendering.made,
+                self.cluster().client(),
+                &self.parent,
+                &rendering.namespace,
+                rendering.revision,
+            )
             .await
             .map_err(|f| Problem::of_failure("GeneratedValuesFailed", &f))
     }

@@ -22,7 +22,12 @@ use crate::{
 
 impl Work<'_> {
     /// After a deployment.
-    pub(super) async fn report(&self, rendering: &Rendering, plan: &Plan, acted: bool) -> Result<Outcome, Problem> {
+    pub(super) async fn report(
+        &self,
+        rendering: &Rendering,
+        plan: &Plan,
+        acted: bool,
+    ) -> Result<Outcome, Problem> {
         let desired = &rendering.prepared.desired;
         let mut waiting: Vec<String> = rendering
             .prepared
@@ -31,11 +36,9 @@ impl Work<'_> {
             .map(|(gvk, source)| format!("the cluster does not serve {gvk} ({source})"))
             .collect();
         waiting.extend(plan.leaving.iter().map(|at| format!("{} is being deleted", desired[*at].key)));
-        waiting.extend(
-            plan.held
-                .iter()
-                .map(|(at, _)| format!("{} is changed again and again, and is put back later", desired[*at].key)),
-        );
+        waiting.extend(plan.held.iter().map(|(at, _)| {
+            format!("{} is changed again and again, and is put back later", desired[*at].key)
+        }));
         let keys: Vec<Arc<ObjectKey>> = desired.iter().map(|d| d.key.clone()).collect();
         let deployed = Deployed {
             name: self.parent.name.clone(),
@@ -65,21 +68,27 @@ impl Work<'_> {
         }
         if !rendering.prepared.unserved.is_empty() {
             // Nothing triggers when a kind comes to be served, if it is not by a CRD of ours.
-            return Ok(Outcome::Failed(Problem { reason: "NotServed", message: waiting.join("; "), passing: true }));
+            return Ok(Outcome::Failed(Problem {
+                reason: "NotServed",
+                message: waiting.join("; "),
+                passing: true,
+            }));
         }
         Ok(Outcome::Waiting(plan.held.iter().map(|(_, until)| *until).min()))
     }
 
     fn say_deployed(&self, rendering: &Rendering) {
         let label = &self.served.renderer.chart().label;
-        let (reason, verb) = if rendering.revision == 1 { ("Installed", "installed") } else { ("Upgraded", "upgraded") };
+        let (reason, verb) =
+            if rendering.revision == 1 { ("Installed", "installed") } else { ("Upgraded", "upgraded") };
         let objects = rendering.prepared.desired.len();
         let note = format!("revision {} of {label} was {verb}: {objects} objects", rendering.revision);
         self.say(Level::Normal, reason, "Apply", None, &note);
         let definition = &self.served.definition;
         if !definition.quiet_overrides {
             for (key, value) in &definition.overrides {
-                let note = format!("the operator's definition sets {key} to {value:?}, whatever the spec says");
+                let note =
+                    format!("the operator's definition sets {key} to {value:?}, whatever the spec says");
                 self.say(Level::Warning, "OverrideValuesInUse", "Render", None, &note);
             }
         }
@@ -103,9 +112,12 @@ impl Work<'_> {
     pub(super) async fn report_failure(&self, problem: Problem) -> Outcome {
         let before = &self.cr.status;
         let is_new = before.condition(crate::api::status::conditions::READY).is_none_or(|c| {
-            c.status != "False" || c.reason != problem.reason || !problem.message.starts_with(c.message.trim_end_matches('…'))
+            c.status != "False"
+                || c.reason != problem.reason
+                || !problem.message.starts_with(c.message.trim_end_matches('…'))
         });
-        let status = status::failed(before, self.cr.generation(), &problem, &self.seen(&self.memory.expected), &now());
+        let status =
+            status::failed(before, self.cr.generation(), &problem, &self.seen(&self.memory.expected), &now());
         if is_new {
             self.say(Level::Warning, problem.reason, "Reconcile", None, &problem.message);
         }
@@ -143,7 +155,12 @@ impl Work<'_> {
             "status": status,
         });
         let params = PatchParams::apply(names::FIELD_MANAGER).force();
-        match self.own_api()?.patch_status(&self.parent.name, &params, &Patch::Apply(&patch)).await.map_err(Failure::of) {
+        match self
+            .own_api()?
+            .patch_status(&self.parent.name, &params, &Patch::Apply(&patch))
+            .await
+            .map_err(Failure::of)
+        {
             Ok(seen) => {
                 self.operator.saw_instance(self.id.definition, seen);
                 Ok(())

@@ -2,8 +2,8 @@
 
 use crate::{
     api::status::{
-        Chart, Condition, HOOKS_LIMIT, Hook, HookPhase, Member, NOT_READY_LIMIT, NOTES_LIMIT, Release, Resources, Status,
-        conditions, cut,
+        Chart, Condition, HOOKS_LIMIT, Hook, HookPhase, Member, NOT_READY_LIMIT, NOTES_LIMIT, Release,
+        Resources, Status, conditions, cut,
     },
     release::{
         failure::Failure,
@@ -115,14 +115,19 @@ pub(super) fn observed(before: &Status, members: &[Seen], now: &str) -> Status {
 }
 
 /// The status of an instance whose reconcile failed.
-pub(super) fn failed(before: &Status, generation: i64, problem: &Problem, members: &[Seen], now: &str) -> Status {
+pub(super) fn failed(
+    before: &Status,
+    generation: i64,
+    problem: &Problem,
+    members: &[Seen],
+    now: &str,
+) -> Status {
     let mut status = Status { observed_generation: Some(generation), ..before.clone() };
     status.resources = (!members.is_empty()).then(|| resources(members));
     // operator-sdk tells a failed install or upgrade from a release that could not be kept.
     let upgrade = before.release.is_some();
-    let spec_is_new = before.observed_generation != Some(generation)
-        || before.is(conditions::RELEASE_FAILED)
-        || !upgrade;
+    let spec_is_new =
+        before.observed_generation != Some(generation) || before.is(conditions::RELEASE_FAILED) || !upgrade;
     let (failed, reason) = match (spec_is_new, upgrade) {
         (true, false) => (conditions::RELEASE_FAILED, "InstallError"),
         (true, true) => (conditions::RELEASE_FAILED, "UpgradeError"),
@@ -143,12 +148,24 @@ pub(super) fn failed(before: &Status, generation: i64, problem: &Problem, member
 /// The status of a suspended instance: as it was, and not being worked on.
 pub(super) fn suspended(before: &Status, now: &str) -> Status {
     let mut status = before.clone();
-    status.set(conditions::RECONCILING, false, "Suspended", "suspended by the annotation pintle.dev/suspend", now);
+    status.set(
+        conditions::RECONCILING,
+        false,
+        "Suspended",
+        "suspended by the annotation pintle.dev/suspend",
+        now,
+    );
     finish(status)
 }
 
 /// The status of an instance that is being uninstalled: what it waits for.
-pub(super) fn uninstalling(before: &Status, generation: i64, left: &[Seen], problem: Option<&Problem>, now: &str) -> Status {
+pub(super) fn uninstalling(
+    before: &Status,
+    generation: i64,
+    left: &[Seen],
+    problem: Option<&Problem>,
+    now: &str,
+) -> Status {
     let mut status = Status { observed_generation: Some(generation), ..before.clone() };
     let names: Vec<String> = left.iter().take(NOT_READY_LIMIT).map(|m| m.key.to_string()).collect();
     let message = match problem {
@@ -209,7 +226,13 @@ fn health(status: &mut Status, members: &[Seen], waiting: &[String], now: &str) 
         status.set(conditions::RECONCILING, true, "Progressing", &message, now);
         status.unset(conditions::STALLED);
     } else {
-        status.set(conditions::READY, true, "Ready", &format!("{} ready", count(members.len(), "object")), now);
+        status.set(
+            conditions::READY,
+            true,
+            "Ready",
+            &format!("{} ready", count(members.len(), "object")),
+            now,
+        );
         status.unset(conditions::RECONCILING);
         status.unset(conditions::STALLED);
     }
@@ -217,7 +240,8 @@ fn health(status: &mut Status, members: &[Seen], waiting: &[String], now: &str) 
 }
 
 fn resources(members: &[Seen]) -> Resources {
-    let mut found = Resources { total: u32::try_from(members.len()).unwrap_or(u32::MAX), ..Resources::default() };
+    let mut found =
+        Resources { total: u32::try_from(members.len()).unwrap_or(u32::MAX), ..Resources::default() };
     // Failures first: the list is short.
     let mut not_ready: Vec<(&Seen, Option<State>)> = Vec::new();
     for member in members {
@@ -273,7 +297,8 @@ mod tests {
     use std::sync::Arc;
 
     fn member(kind: &str, name: &str, health: Option<Health>) -> Seen {
-        let key = ObjectKey { kind: Arc::new(GroupKind::parse(kind)), namespace: "shop".into(), name: name.into() };
+        let key =
+            ObjectKey { kind: Arc::new(GroupKind::parse(kind)), namespace: "shop".into(), name: name.into() };
         Seen { key: Arc::new(key), health }
     }
 
@@ -289,7 +314,12 @@ mod tests {
         Deployed {
             name: "front".into(),
             revision,
-            chart: Chart { name: "web".into(), version: "1.2.3".into(), label: "web-1.2.3".into(), ..Chart::default() },
+            chart: Chart {
+                name: "web".into(),
+                version: "1.2.3".into(),
+                label: "web-1.2.3".into(),
+                ..Chart::default()
+            },
             input_digest: format!("in{revision}"),
             values_digest: "v".into(),
             manifest_digest: "m".into(),
@@ -316,8 +346,10 @@ mod tests {
 
     #[test]
     fn failures_and_what_they_leave() {
-        let before = deployed(&Status::default(), 1, deployment(1), &[member("Service", "front", well())], "t1");
-        let stuck = Problem { reason: "RenderFailed", message: "web/templates/a.yaml:3: nil".into(), passing: false };
+        let before =
+            deployed(&Status::default(), 1, deployment(1), &[member("Service", "front", well())], "t1");
+        let stuck =
+            Problem { reason: "RenderFailed", message: "web/templates/a.yaml:3: nil".into(), passing: false };
         let passing = Problem { reason: "ApplyFailed", message: "etcd".into(), passing: true };
         let install = failed(&Status::default(), 1, &stuck, &[], "t2");
         let upgrade = failed(&before, 2, &stuck, &[], "t2");
@@ -335,7 +367,10 @@ mod tests {
         insta::assert_snapshot!([&install, &upgrade, &drift].map(said).join("\n--\n"));
         let mended = deployed(&upgrade, 3, deployment(2), &[member("Service", "front", well())], "t4");
         assert!(mended.is(conditions::READY));
-        assert!(mended.condition(conditions::STALLED).is_none() && mended.condition(conditions::RELEASE_FAILED).is_none());
+        assert!(
+            mended.condition(conditions::STALLED).is_none()
+                && mended.condition(conditions::RELEASE_FAILED).is_none()
+        );
     }
 
     #[test]
@@ -360,7 +395,8 @@ mod tests {
             events: vec![event.into()],
             phase: HookPhase::NotRun,
         };
-        let d = Deployed { hooks: vec![hook("migrate", "pre-upgrade"), hook("try", "test")], ..deployment(1) };
+        let d =
+            Deployed { hooks: vec![hook("migrate", "pre-upgrade"), hook("try", "test")], ..deployment(1) };
         let status = deployed(&Status::default(), 1, d, &[], "t");
         assert_eq!(
             status.condition(conditions::HOOKS_NOT_RUN).unwrap().message,

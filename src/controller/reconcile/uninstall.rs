@@ -52,7 +52,9 @@ impl Work<'_> {
         self.operator.watch(&watched).await.map_err(|f| Problem::of_failure("WatchFailed", &f))?;
         let mut left = self.left();
         // The order of a whole uninstall, in which what uses goes before what is used.
-        left.sort_by(|(a, _), (b, _)| Order::Uninstall.compare(&a.kind.kind, &b.kind.kind).then_with(|| a.cmp(b)));
+        left.sort_by(|(a, _), (b, _)| {
+            Order::Uninstall.compare(&a.kind.kind, &b.kind.kind).then_with(|| a.cmp(b))
+        });
         for (key, live) in &left {
             let fail = |failure| self.problem("UninstallFailed", key, &failure);
             if self.cr.marks.orphan() || live.keep {
@@ -69,7 +71,8 @@ impl Work<'_> {
             .collect();
         if !waiting.is_empty() {
             let seen = self.seen(&waiting);
-            self.write(status::uninstalling(&self.cr.status, self.cr.generation(), &seen, None, &now())).await?;
+            self.write(status::uninstalling(&self.cr.status, self.cr.generation(), &seen, None, &now()))
+                .await?;
             return Ok(Outcome::Waiting(None));
         }
         let own = ObjectKey {
