@@ -254,7 +254,7 @@ impl Cx<'_> {
                 found.insert(one.clone());
             }
             Some(Value::Array(many)) => {
-                found.extend(many.iter().filter_map(Value::as_str).map(str::to_owned))
+                found.extend(many.iter().filter_map(Value::as_str).map(str::to_owned));
             }
             _ => {
                 if let Some(branches) =
