@@ -170,11 +170,44 @@ struct Writer<'a> {
     open: Vec<*const Map>,
 }
 
+// What recurses is kept apart from what does not, so that deep values need little stack.
 impl Writer<'_> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         if depth > MAX_DEPTH {
             return Err(self.scope.too_deep());
         }
+        if is_nil(self.scope, value) {
+            self.out.push_str("null");
+        } else if let Some(items) = value.as_array() {
+            self.list(items, depth)?;
+        } else if value.is_map() {
+            match typed::Type::of(value) {
+                None => self.map(value, depth)?,
+                Some(kind) => self.typed(kind, value, depth)?,
+            }
+        } else {
+            self.scalar(value)?;
+        }
+        if self.out.len() > self.scope.text_limit() {
+            return Err(Error::TooLong(self.scope.text_limit()));
+        }
+        Ok(())
+    }
+
+    fn typed(&mut self, kind: typed::Type, value: &Value, depth: usize) -> Result<(), Error> {
+        if let Some(bytes) = typed::text_bytes(value) {
+            write_bytes(&mut self.out, bytes, self.style.html);
+            return Ok(());
+        }
+        match model(kind, value)? {
+            Model::Plain(value) => self.scalar(&value),
+            Model::List(items) => self.list(items, depth),
+            Model::Entries => self.map(value, depth),
+            Model::Fields(fields) => self.object(&fields, depth),
+        }
+    }
+
+    fn scalar(&mut self, value: &Value) -> Result<(), Error> {
         match value.kind() {
             ValueKind::Bool => {
                 self.out.push_str(if value.as_bool() == Some(true) { "true" } else { "false" });
@@ -192,24 +225,7 @@ impl Writer<'_> {
                 STANDARD.encode_string(value.as_bytes().unwrap_or_default(), &mut self.out);
                 self.out.push('"');
             }
-            ValueKind::Array | ValueKind::Map if is_nil(self.scope, value) => self.out.push_str("null"),
-            ValueKind::Array => self.list(value.as_array().unwrap_or_default(), depth)?,
-            ValueKind::Map => match typed::Type::of(value) {
-                None => self.map(value, depth)?,
-                Some(typed::Type::Text) => {
-                    write_bytes(&mut self.out, typed::text_bytes(value).unwrap_or_default(), self.style.html);
-                }
-                Some(kind) => match model(kind, value)? {
-                    Model::Plain(value) => self.value(&value, depth)?,
-                    Model::List(items) => self.list(items, depth)?,
-                    Model::Entries => self.map(value, depth)?,
-                    Model::Fields(fields) => self.object(&fields, depth)?,
-                },
-            },
             _ => self.out.push_str("null"),
-        }
-        if self.out.len() > self.scope.text_limit() {
-            return Err(Error::TooLong(self.scope.text_limit()));
         }
         Ok(())
     }
@@ -318,37 +334,53 @@ impl Plain<'_> {
         if depth > MAX_DEPTH {
             return Err(self.scope.too_deep());
         }
-        match value.kind() {
-            ValueKind::String => self.spend(value.as_str().unwrap_or_default().len() + 2).map(|()| None),
-            ValueKind::F64 => finite(value).and_then(|_| self.spend(2)).map(|()| None),
-            ValueKind::Bytes => {
-                let bytes = value.as_bytes().unwrap_or_default();
-                self.spend(bytes.len() + 2)?;
-                Ok(Some(Value::from(STANDARD.encode(bytes))))
-            }
-            ValueKind::Array | ValueKind::Map if is_nil(self.scope, value) => Ok(Some(Value::none())),
-            ValueKind::Array => self.list(value.as_array().unwrap_or_default(), depth),
-            ValueKind::Map => match typed::Type::of(value) {
+        if is_nil(self.scope, value) {
+            return Ok(Some(Value::none()));
+        }
+        if let Some(items) = value.as_array() {
+            return self.list(items, depth);
+        }
+        if value.is_map() {
+            return match typed::Type::of(value) {
                 None => self.map(value, depth, false),
-                Some(kind) => match model(kind, value)? {
-                    Model::Plain(value) => Ok(Some(self.value(&value, depth)?.unwrap_or(value))),
-                    Model::Entries => self.map(value, depth, true),
-                    Model::List(items) => {
-                        let plain = self.list(items, depth)?;
-                        Ok(Some(plain.unwrap_or_else(|| Value::from(items))))
-                    }
-                    Model::Fields(fields) => {
-                        let mut plain = Map::with_capacity(fields.len());
-                        for (key, value) in fields {
-                            self.spend(key.len() + 2)?;
-                            let value = self.value(value, depth + 1)?.unwrap_or_else(|| value.clone());
-                            plain.insert(key.into(), value);
-                        }
-                        Ok(Some(Value::from(plain)))
-                    }
-                },
-            },
-            _ => self.spend(2).map(|()| None),
+                Some(kind) => self.typed(kind, value, depth),
+            };
+        }
+        self.scalar(value)
+    }
+
+    fn scalar(&mut self, value: &Value) -> Result<Option<Value>, Error> {
+        if let Some(bytes) = value.as_bytes() {
+            self.spend(bytes.len() + 2)?;
+            return Ok(Some(Value::from(STANDARD.encode(bytes))));
+        }
+        if value.is_f64() {
+            finite(value)?;
+        }
+        self.spend(2 + value.as_str().map_or(0, str::len))?;
+        Ok(None)
+    }
+
+    fn typed(&mut self, kind: typed::Type, value: &Value, depth: usize) -> Result<Option<Value>, Error> {
+        match model(kind, value)? {
+            Model::Plain(value) => {
+                self.scalar(&value)?;
+                Ok(Some(value))
+            }
+            Model::Entries => self.map(value, depth, true),
+            Model::List(items) => {
+                let plain = self.list(items, depth)?;
+                Ok(Some(plain.unwrap_or_else(|| Value::from(items))))
+            }
+            Model::Fields(fields) => {
+                let mut plain = Map::with_capacity(fields.len());
+                for (key, value) in fields {
+                    self.spend(key.len() + 2)?;
+                    let value = self.value(value, depth + 1)?.unwrap_or_else(|| value.clone());
+                    plain.insert(key.into(), value);
+                }
+                Ok(Some(Value::from(plain)))
+            }
         }
     }
 

@@ -38,3 +38,41 @@ pub use printable::is_printable;
 ///
 /// Go's own encoders end at much the same depth or not at all; no chart comes near.
 pub const MAX_DEPTH: usize = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tera::{Map, Value};
+
+    /// What nests as deep as it may is walked, and what nests deeper fails. Unoptimised, a level takes up to 4 KiB of stack.
+    #[test]
+    fn the_deepest_values_are_walked() {
+        std::thread::Builder::new().stack_size(16 << 20).spawn(walk_the_deepest).unwrap().join().unwrap();
+    }
+
+    fn walk_the_deepest() {
+        let scope = Scope::new();
+        let changed = Value::from(Map::default());
+        scope.set(&changed, "a", Value::from(1i64)).unwrap();
+        let list = |inner| Value::from(vec![inner]);
+        let map = |inner| Value::from(Map::from_iter([("a".into(), inner)]));
+        for wrap in [&list as &dyn Fn(Value) -> Value, &map] {
+            let (mut value, mut twin) = (changed.clone(), changed.clone());
+            for deeper in [false, true] {
+                for _ in 0..if deeper { 10 } else { MAX_DEPTH - 5 } {
+                    (value, twin) = (wrap(value), wrap(twin));
+                }
+                let ok = [
+                    print::to_text(&scope, &value).is_ok(),
+                    printf::sprintf(&scope, b"%d", std::slice::from_ref(&value)).is_ok(),
+                    json::to_string(&scope, &value, json::Style::PRETTY).is_ok(),
+                    json::to_plain(&scope, &value).is_ok(),
+                    scope.materialise(&value).is_ok(),
+                    scope.deep_copy(&value).is_ok(),
+                    compare::deep_equal(&scope, &value, &twin).is_ok(),
+                ];
+                assert_eq!(ok, [!deeper; 7]);
+            }
+        }
+    }
+}

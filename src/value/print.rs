@@ -110,8 +110,28 @@ struct Printer<'a> {
     number: String,
 }
 
+// What recurses is kept apart from what does not, so that deep values need little stack.
 impl Printer<'_> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+        if let Some(items) = value.as_array() {
+            self.check(depth)?;
+            self.list(items, depth)?;
+        } else if value.is_map() {
+            self.check(depth)?;
+            match typed::Type::of(value) {
+                None | Some(typed::Type::StringMap | typed::Type::Files) => self.map(value, depth)?,
+                Some(kind) => self.typed(kind, value, depth)?,
+            }
+        } else {
+            self.scalar(value);
+        }
+        if self.out.len() > self.scope.text_limit() {
+            return Err(Error::TooLong(self.scope.text_limit()));
+        }
+        Ok(())
+    }
+
+    fn scalar(&mut self, value: &Value) {
         match value.kind() {
             ValueKind::String => self.out.extend_from_slice(value.as_str().unwrap_or_default().as_bytes()),
             ValueKind::Bool => {
@@ -127,45 +147,30 @@ impl Printer<'_> {
                 self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
             }
             ValueKind::Bytes => {
-                self.list(value.as_bytes().unwrap_or_default(), |out, byte| {
-                    out.out.extend_from_slice(itoa::Buffer::new().format(*byte).as_bytes());
-                    Ok(())
-                })?;
-            }
-            ValueKind::Array => {
-                self.check(depth)?;
-                self.list(value.as_array().unwrap_or_default(), |out, item| out.value(item, depth + 1))?;
-            }
-            ValueKind::Map => {
-                self.check(depth)?;
-                match typed::Type::of(value) {
-                    None | Some(typed::Type::StringMap | typed::Type::Files) => self.map(value, depth)?,
-                    Some(kind) => self.typed(kind, value, depth)?,
+                self.out.push(b'[');
+                for (at, byte) in value.as_bytes().unwrap_or_default().iter().enumerate() {
+                    if at > 0 {
+                        self.out.push(b' ');
+                    }
+                    self.out.extend_from_slice(itoa::Buffer::new().format(*byte).as_bytes());
                 }
+                self.out.push(b']');
             }
             _ => self.out.extend_from_slice(b"<nil>"),
         }
-        if self.out.len() > self.scope.text_limit() {
-            return Err(Error::TooLong(self.scope.text_limit()));
-        }
-        Ok(())
     }
 
     fn check(&self, depth: usize) -> Result<(), Error> {
         if depth > MAX_DEPTH { Err(self.scope.too_deep()) } else { Ok(()) }
     }
 
-    fn list<T>(
-        &mut self,
-        items: &[T],
-        mut each: impl FnMut(&mut Self, &T) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn list(&mut self, items: &[Value], depth: usize) -> Result<(), Error> {
         self.out.push(b'[');
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.out.push(b' ');
             }
-            each(self, item)?;
+            self.value(item, depth + 1)?;
         }
         self.out.push(b']');
         Ok(())
@@ -181,13 +186,16 @@ impl Printer<'_> {
             }
             self.open.push(address);
         }
-        self.out.extend_from_slice(b"map");
-        let entries = map.sorted();
-        self.list(&entries, |out, (key, value)| {
-            out.out.extend_from_slice(key.as_bytes());
-            out.out.push(b':');
-            out.value(value, depth + 1)
-        })?;
+        self.out.extend_from_slice(b"map[");
+        for (at, (key, value)) in map.sorted().into_iter().enumerate() {
+            if at > 0 {
+                self.out.push(b' ');
+            }
+            self.out.extend_from_slice(key.as_bytes());
+            self.out.push(b':');
+            self.value(value, depth + 1)?;
+        }
+        self.out.push(b']');
         if changed {
             self.open.pop();
         }
@@ -200,7 +208,7 @@ impl Printer<'_> {
             return Ok(());
         }
         if let Some(items) = typed::items(value) {
-            return self.list(items, |out, item| out.value(item, depth + 1));
+            return self.list(items, depth);
         }
         if kind.is_pointer() {
             // Go prints a pointer below the top as its address. No type has one there.

@@ -128,6 +128,20 @@ impl<'s> Printer<'s> {
             return Ok(());
         }
         self.check_length()?;
+        if let Some(items) = value.as_array() {
+            return self.list(value, items, verb, depth);
+        }
+        if value.is_map() {
+            return match typed::Type::of(value) {
+                None | Some(typed::Type::StringMap | typed::Type::Files) => self.map(value, verb, depth),
+                Some(kind) => self.typed(kind, value, verb, depth),
+            };
+        }
+        self.scalar(value, verb, depth)
+    }
+
+    /// Prints a value that holds no others. It is kept apart from what recurses, so that deep values need little stack.
+    fn scalar(&mut self, value: &Value, verb: char, depth: usize) -> Result<(), Error> {
         match value.kind() {
             ValueKind::Bool => match verb {
                 't' | 'v' => {
@@ -148,11 +162,6 @@ impl<'s> Printer<'s> {
             ValueKind::F64 => self.float(value.as_f64().unwrap_or_default(), verb, value),
             ValueKind::String => self.text(value.as_str().unwrap_or_default().as_bytes(), verb, value),
             ValueKind::Bytes => self.bytes(value.as_bytes().unwrap_or_default(), verb, INNER_BYTES, depth),
-            ValueKind::Array => self.list(value, value.as_array().unwrap_or_default(), verb, depth),
-            ValueKind::Map => match typed::Type::of(value) {
-                None | Some(typed::Type::StringMap | typed::Type::Files) => self.map(value, verb, depth),
-                Some(kind) => self.typed(kind, value, verb, depth),
-            },
             _ => {
                 self.write(b"<nil>");
                 Ok(())
