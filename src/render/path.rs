@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use tera::{Value, value::Key};
+use tera::Value;
 
-use crate::value::{kind, typed::Type};
+use crate::value::{kind, lookup, typed::Type};
 
 use super::{
     methods,
@@ -42,7 +42,7 @@ impl Path {
         let mut held = strict;
         for (number, field) in self.fields.iter().enumerate() {
             if let (Cow::Borrowed(value), false, false) = (&at, changed, field.guarded)
-                && let Some(found) = value.as_map().and_then(|map| map.get(&Key::Str(&field.name)))
+                && let Some(found) = value.as_map().and_then(|map| lookup(map, &field.name))
             {
                 at = Cow::Borrowed(found);
                 held = true;

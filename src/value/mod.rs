@@ -31,7 +31,7 @@ pub mod truth;
 pub mod typed;
 
 pub use error::Error;
-pub use overlay::{MapRef, Scope, empty_list};
+pub use overlay::{MapRef, Scope, empty_list, lookup};
 pub use printable::is_printable;
 
 /// How deep values may nest wherever they are walked: printing, comparing, copying.

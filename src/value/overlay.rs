@@ -104,6 +104,21 @@ impl MapRef<'_> {
     }
 }
 
+/// The entry of a map under a string, without regard to changes.
+///
+/// Few keys are sooner compared than hashed.
+#[must_use]
+#[inline]
+pub fn lookup<'m>(map: &'m Map, key: &'m str) -> Option<&'m Value> {
+    if map.len() <= FEW_KEYS {
+        return map.iter().find(|(found, _)| found.as_str() == Some(key)).map(|(_, value)| value);
+    }
+    map.get(&Key::Str(key))
+}
+
+/// Up to how many keys a map is searched by comparing them, as measured.
+pub(super) const FEW_KEYS: usize = 6;
+
 fn address(map: &Map) -> usize {
     std::ptr::from_ref(map).addr()
 }
@@ -175,15 +190,15 @@ impl Scope {
     pub fn get<'v>(&self, value: &'v Value, key: &'v str) -> Option<Cow<'v, Value>> {
         let map = value.as_map()?;
         if let Some(content) = self.content(map) {
-            return content.get(&Key::Str(key)).cloned().map(Cow::Owned);
+            return lookup(&content, key).cloned().map(Cow::Owned);
         }
-        map.get(&Key::Str(key)).map(Cow::Borrowed)
+        lookup(map, key).map(Cow::Borrowed)
     }
 
     /// Whether a map has an entry; false for what is not a map.
     #[must_use]
     pub fn has(&self, value: &Value, key: &str) -> bool {
-        self.map(value).is_some_and(|map| map.contains_key(&Key::Str(key)))
+        self.map(value).is_some_and(|map| lookup(&map, key).is_some())
     }
 
     /// A field as a template's `.name` reads it (text/template's evalField, with `missingkey=zero`): the entry of a map,

@@ -19,8 +19,11 @@ use std::borrow::Cow;
 
 use tera::{Map, Value, value::Key};
 
-use super::time;
 pub use super::time::Time;
+use super::{
+    overlay::{FEW_KEYS, lookup},
+    time,
+};
 
 const MARKER: Key<'static> = Key::U64(0);
 
@@ -83,11 +86,12 @@ impl Type {
     }
 
     pub(super) fn of_map(map: &Map) -> Option<Self> {
-        // A marker is always put in by `make`, so a map without entries has none.
-        if map.is_empty() {
-            return None;
-        }
-        let name = map.get(&MARKER)?.as_str()?;
+        let marker = if map.len() <= FEW_KEYS {
+            map.iter().find(|(key, _)| is_marker(key)).map(|(_, name)| name)?
+        } else {
+            map.get(&MARKER)?
+        };
+        let name = marker.as_str()?;
         Self::ALL.into_iter().find(|found| found.marker() == name)
     }
 
@@ -266,7 +270,7 @@ pub fn is_marker(key: &Key<'_>) -> bool {
 /// A field of a typed value, by the name of the struct's field or of the entry; methods are not looked at.
 #[must_use]
 pub fn field<'v>(value: &'v Value, name: &'v str) -> Option<&'v Value> {
-    value.as_map()?.get(&Key::Str(name))
+    lookup(value.as_map()?, name)
 }
 
 /// A Go string from its bytes: a string where they are UTF-8, and [`Type::Text`] where not.
