@@ -66,9 +66,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// An error as Go's text/template makes it: its text, and the error that it wraps.
-#[derive(Clone, Debug)]
+/// An error as Go's text/template makes it: a text that ends with that of the error it wraps.
+#[derive(Debug)]
 pub(super) struct GoError {
+    /// The text up to that of the error it wraps.
     pub text: String,
     pub cause: Option<Box<GoError>>,
     /// Whether it is a `template.ExecError`.
@@ -83,24 +84,14 @@ impl GoError {
         Self { text: text.into(), cause: None, exec: false, place: None }
     }
 
-    /// An error whose text ends with that of the error it wraps.
-    pub(super) fn wrap(before: &str, cause: Self) -> Self {
-        Self {
-            text: format!("{before}{}", cause.text),
-            cause: Some(Box::new(cause)),
-            exec: false,
-            place: None,
-        }
+    /// An error around another one.
+    pub(super) fn wrap(text: String, cause: Box<Self>) -> Self {
+        Self { text, cause: Some(cause), exec: false, place: None }
     }
 
-    fn places(&self) -> Vec<Place> {
-        let mut places = Vec::new();
-        let mut at = Some(self);
-        while let Some(error) = at {
-            places.extend(error.place.as_deref().cloned());
-            at = error.cause.as_deref();
-        }
-        places
+    /// The error, and those that it wraps.
+    fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |error| error.cause.as_deref())
     }
 }
 
@@ -121,15 +112,15 @@ pub(super) fn parse_error(file: &str, text: &str, place: Place) -> Error {
 
 /// What Helm makes of an error of rendering a file (`reformatExecErrorMsg`).
 pub(super) fn exec_error(file: &str, error: &GoError) -> Error {
-    let places = error.places();
+    let places: Vec<Place> = error.chain().filter_map(|error| error.place.as_deref().cloned()).collect();
+    let text: String = error.chain().map(|error| error.text.as_str()).collect();
     let plain = |message: String| Error { message, places: places.clone(), refused: false };
-    let whole = || plain(error.text.clone());
     if !error.exec {
-        return whole();
+        return plain(text);
     }
-    let tokens: Vec<&str> = error.text.splitn(3, ": ").collect();
+    let tokens: Vec<&str> = text.splitn(3, ": ").collect();
     let [_, location, rest] = tokens[..] else {
-        return plain(format!("execution error in ({file}): {}", error.text));
+        return plain(format!("execution error in ({file}): {text}"));
     };
     if let Some(start) = rest.find(REFUSAL.0) {
         let after = start + REFUSAL.0.len();
@@ -140,13 +131,13 @@ pub(super) fn exec_error(file: &str, error: &GoError) -> Error {
         }
     }
     let mut traced: Vec<Trace<'_>> = Vec::new();
-    let mut at = Some(error);
-    while let Some(error) = at {
-        let Some(trace) = Trace::parse(&error.text) else { return whole() };
+    let mut start = 0;
+    for error in error.chain() {
+        let Some(trace) = Trace::parse(&text[start..]) else { return plain(text) };
         if traced.last() != Some(&trace) {
             traced.push(trace);
         }
-        at = error.cause.as_deref();
+        start += error.text.len();
     }
     let text: String = traced.iter().map(Trace::to_string).collect();
     plain(text.trim().to_owned())

@@ -38,7 +38,7 @@ pub(super) fn explain(
     file: &str,
     text: &[u8],
     name: &str,
-    fault: Option<&Fault>,
+    fault: Option<Fault>,
     error: &tera::Error,
 ) -> GoError {
     let (message, cause) = describe(fault, None, error);
@@ -52,7 +52,7 @@ pub(super) fn explain(
     let line_text = text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
     GoError {
         text: format!("template: {file}:{line}:{column}: executing {executing} at <{node}>: {message}"),
-        cause: cause.map(Box::new),
+        cause,
         exec: true,
         place: Some(Box::new(Place {
             file: file.to_owned(),

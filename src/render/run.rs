@@ -218,7 +218,7 @@ impl Run {
             Some(Fault::Through(error)) => Stop::Error(error),
             Some(Fault::Limit(text)) => Stop::Limit(text),
             Some(Fault::Jump(keyword)) => Stop::Jump(keyword),
-            Some(fault) => Stop::Error(Box::new(code.explain(template, outlined, Some(&fault), error))),
+            Some(fault) => Stop::Error(Box::new(code.explain(template, outlined, Some(fault), error))),
             None => Stop::Error(Box::new(code.explain(template, outlined, None, error))),
         }
     }

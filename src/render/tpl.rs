@@ -97,7 +97,7 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
         }
         Err(Stop::Error(error)) => {
             let before = format!("error during tpl function execution for {}: ", quote(bytes));
-            Err(GoError::wrap(&before, *error).into())
+            Err(GoError::wrap(before, error).into())
         }
         Err(stop) => Err(OwnError::Fault(stop.into())),
     }
@@ -114,7 +114,7 @@ fn compile(run: &Run, bytes: &[u8]) -> Result<Arc<Unit>, GoError> {
         }
         Err(error) => {
             let before = format!("cannot parse template {}: ", quote(bytes));
-            Err(GoError::wrap(&before, GoError::new(error.text)))
+            Err(GoError::wrap(before, Box::new(GoError::new(error.text))))
         }
     }
 }

@@ -228,7 +228,7 @@ impl Unit {
         &self,
         template: TemplateId,
         outlined: Option<usize>,
-        fault: Option<&Fault>,
+        fault: Option<Fault>,
         error: &tera::Error,
     ) -> GoError {
         let code = &self.templates[template];
@@ -242,6 +242,7 @@ impl Unit {
         }
         let offsets = outlined.map_or(&code.offsets, |number| &code.outlined[number]);
         let number = offset.and_then(|offset| SourceMap::number(offsets, offset));
+        let mut fault = fault;
         let found = number.and_then(|number| {
             let arena = Arena::new();
             let source = Source { name: &file.name, text: &file.text };
@@ -249,9 +250,9 @@ impl Unit {
             let set = gotemplate::parse(&arena, source, &Options::new(&|name| Functions.knows(name))).ok()?;
             let tree = set.trees.iter().find(|tree| tree.name() == *code.name)?;
             let lowered = lower::lower(tree, source, &Functions, &mut Tables::default());
-            Some(at_site(&source, &code.name, &lowered, outlined, number, fault, error))
+            at_site(&source, &code.name, &lowered, outlined, number, &mut fault, error)
         });
-        found.flatten().unwrap_or_else(|| {
+        found.unwrap_or_else(|| {
             // Only a mistake in the lowering comes here.
             GoError::new(format!("template: {}: {}", code.name, describe(fault, None, error).0))
         })
@@ -273,7 +274,7 @@ fn at_site<'a>(
     lowered: &Lowered<'a>,
     outlined: Option<usize>,
     number: usize,
-    fault: Option<&Fault>,
+    fault: &mut Option<Fault>,
     error: &tera::Error,
 ) -> Option<GoError> {
     let map = match outlined {
@@ -288,11 +289,11 @@ fn at_site<'a>(
     let (location, context) = error_context(source, node);
     let (line, column) = source.line_column(node.pos());
     let before = format!("template: {location}: executing {} at <{context}>: ", quote(template.as_bytes()));
-    let (message, cause) = describe(fault, Some(site), error);
+    let (message, cause) = describe(fault.take(), Some(site), error);
     let text = source.text.split(|byte| *byte == b'\n').nth(line - 1).unwrap_or_default();
     Some(GoError {
         text: format!("{before}{message}"),
-        cause: cause.map(Box::new),
+        cause,
         exec: true,
         place: Some(Box::new(Place {
             file: source.name.to_owned(),
@@ -303,36 +304,35 @@ fn at_site<'a>(
     })
 }
 
-/// Go's message for a fault, and the error that it wraps.
+/// Go's message for a fault, up to the text of the error that it wraps, and that error.
 pub(super) fn describe(
-    fault: Option<&Fault>,
+    fault: Option<Fault>,
     site: Option<&Site<'_>>,
     error: &tera::Error,
-) -> (String, Option<GoError>) {
-    match fault {
-        Some(Fault::Message(text)) => (text.clone(), None),
+) -> (String, Option<Box<GoError>>) {
+    let text = match fault {
         Some(Fault::Calling { name, error }) => {
-            (format!("error calling {name}: {}", error.text), Some(GoError::clone(error)))
+            return (format!("error calling {name}: "), Some(error));
         }
+        Some(Fault::Through(error)) => return (String::new(), Some(error)),
+        Some(Fault::Message(text) | Fault::Limit(text)) => text,
         Some(Fault::Argument { expected, got: Some(got), .. }) => {
-            (format!("wrong type for value; expected {expected}; got {got}"), None)
+            format!("wrong type for value; expected {expected}; got {got}")
         }
         Some(Fault::Argument { at, expected, got: None }) => {
-            let typed = site.and_then(|site| site.args.get(*at)).is_some_and(|arg| arg.typed_nil);
-            let text = if typed {
+            let typed = site.and_then(|site| site.args.get(at)).is_some_and(|arg| arg.typed_nil);
+            if typed {
                 format!("wrong type for value; expected {expected}; got interface {{}}")
             } else {
                 format!("invalid value; expected {expected}")
-            };
-            (text, None)
+            }
         }
-        Some(Fault::Through(error)) => (error.text.clone(), None),
-        Some(Fault::Limit(text)) => (text.clone(), None),
         Some(Fault::Jump(_)) | None => match error.kind() {
-            ErrorKind::RenderingError(report) => (report.message().to_owned(), None),
-            _ => (error.to_string(), None),
+            ErrorKind::RenderingError(report) => report.message().to_owned(),
+            _ => error.to_string(),
         },
-    }
+    };
+    (text, None)
 }
 
 /// The fault of an argument of a wrong type.
