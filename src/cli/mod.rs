@@ -1,6 +1,8 @@
 //! The command line: one file per subcommand.
 
 mod crd;
+mod template;
+mod values;
 
 use std::{
     io::{self, Write as _},
@@ -20,12 +22,14 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Crd(crd::Crd),
+    Template(Box<template::Template>),
 }
 
 /// Parses the process's arguments, runs the subcommand they name and gives the process's exit code.
 pub fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Crd(crd) => crd.run(),
+        Command::Template(template) => template.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -89,6 +89,11 @@ impl GoError {
         Self { text, cause: Some(cause), exec: false, place: None }
     }
 
+    /// The whole text.
+    pub(super) fn whole(&self) -> String {
+        self.chain().map(|error| error.text.as_str()).collect()
+    }
+
     /// The error, and those that it wraps.
     fn chain(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |error| error.cause.as_deref())
@@ -113,7 +118,7 @@ pub(super) fn parse_error(file: &str, text: &str, place: Place) -> Error {
 /// What Helm makes of an error of rendering a file (`reformatExecErrorMsg`).
 pub(super) fn exec_error(file: &str, error: &GoError) -> Error {
     let places: Vec<Place> = error.chain().filter_map(|error| error.place.as_deref().cloned()).collect();
-    let text: String = error.chain().map(|error| error.text.as_str()).collect();
+    let text = error.whole();
     let plain = |message: String| Error { message, places: places.clone(), refused: false };
     if !error.exec {
         return plain(text);

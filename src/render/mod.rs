@@ -31,4 +31,4 @@ pub use error::{Error, Place};
 pub use generated::{Afresh, Generated, GeneratedKey, GeneratedValues};
 pub use limits::Limits;
 pub use lookup::{Lookup, LookupRecord, NoCluster};
-pub use program::{Inputs, Program, Rendered, RenderedFile};
+pub use program::{Inputs, Program, Rendered, RenderedFile, text};

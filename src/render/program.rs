@@ -244,3 +244,32 @@ fn compile_error(error: CompileError) -> Error {
     let message = format!("parse error at ({}:{line}): {}", error.file, error.text);
     Error { message, places: vec![error.place], refused: false }
 }
+
+/// Renders a text as a Go template without data and without a chart, as `--name-template` wants it.
+///
+/// # Errors
+/// In the words of Go.
+pub fn text(name: &str, text: &str) -> Result<String, Error> {
+    let source = SourceFile { name: name.into(), text: text.as_bytes().into() };
+    let unit = Unit::compile(&[source]).map_err(|error| Error::new(error.text))?;
+    let shared = Arc::new(Shared {
+        unit: Arc::new(unit),
+        tpl: tpl::Cache::default(),
+        charts: Vec::new(),
+        files: Vec::new(),
+    });
+    let run = Rc::new(Run::new(
+        Arc::clone(&shared),
+        Arc::new(NoCluster),
+        Arc::new(Afresh),
+        Limits { depth: 16, ..Limits::default() },
+    ));
+    let mut out = Vec::new();
+    let Some(template) = shared.unit.find(name) else { return Ok(String::new()) };
+    run.enter(|| run.execute(0, template, 0, Value::none(), &mut out)).map_err(|stop| match stop {
+        Stop::Error(error) => Error::new(error.whole()),
+        Stop::Limit(text) => Error::new(text),
+        Stop::Jump(keyword) => Error::new(keyword),
+    })?;
+    Ok(String::from_utf8_lossy(&escape::decode(out)).into_owned())
+}

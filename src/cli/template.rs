@@ -1,0 +1,314 @@
+//! `pintle template`: what a chart renders to, as `helm template` prints it.
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context as _, Error, Result, anyhow, bail};
+use clap::Args;
+
+use crate::{
+    chart::{self, Chart, semver},
+    manifest::{self, Manifests, Order, Section, Show},
+    render::{self, Capabilities, Inputs, KubeVersion, Program, Release, Rendered},
+    value::quote::quote,
+    values::{coalesce, process_dependencies},
+};
+
+use super::values::{ValueFlags, reason};
+
+/// The name of a release that is given none.
+const DEFAULT_NAME: &str = "release-name";
+
+/// Render a chart and print the manifests
+///
+/// Prints what helm template prints. What would be looked up in the cluster is not there.
+#[derive(Args)]
+pub struct Template {
+    /// The release's name, if two arguments are given, and the chart: a folder or an archive
+    #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..)]
+    arguments: Vec<String>,
+    /// The release's namespace
+    #[arg(short, long, default_value = "default", env = "HELM_NAMESPACE")]
+    namespace: String,
+    #[command(flatten)]
+    values: ValueFlags,
+    /// The version of Kubernetes that templates see
+    #[arg(long, value_name = "VERSION", help_heading = "Cluster")]
+    kube_version: Option<String>,
+    /// API versions that templates see, beside those of Helm's default. May be repeated
+    #[arg(short, long, value_name = "VERSION", value_delimiter = ',', help_heading = "Cluster")]
+    api_versions: Vec<String>,
+    /// Render as for an upgrade: .Release.IsUpgrade and not .Release.IsInstall
+    #[arg(long, help_heading = "Cluster")]
+    is_upgrade: bool,
+    /// A template for the release's name
+    #[arg(long, value_name = "TEMPLATE")]
+    name_template: Option<String>,
+    /// Make up the release's name
+    #[arg(short, long)]
+    generate_name: bool,
+    /// Print only what these templates render to; patterns are allowed. May be repeated
+    #[arg(short, long, value_name = "TEMPLATE", help_heading = "Output")]
+    show_only: Vec<String>,
+    /// Write into files under this folder instead of printing
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    output_dir: Option<PathBuf>,
+    /// Put the release's name into the path under --output-dir
+    #[arg(long, help_heading = "Output")]
+    release_name: bool,
+    /// Print the CRDs of the folder crds too
+    #[arg(long, help_heading = "Output")]
+    include_crds: bool,
+    /// Leave out hooks
+    #[arg(long, help_heading = "Output")]
+    no_hooks: bool,
+    /// Leave out tests
+    #[arg(long, help_heading = "Output")]
+    skip_tests: bool,
+    /// Install no CRDs; as in Helm, this changes nothing of what is printed
+    #[arg(long, help_heading = "Output")]
+    skip_crds: bool,
+    /// Do not hold the values against values.schema.json
+    #[arg(long)]
+    skip_schema_validation: bool,
+    /// Print what was rendered even if it is not valid YAML
+    #[arg(long)]
+    debug: bool,
+}
+
+/// What went wrong, and what the templates wrote if they did.
+struct Failure {
+    error: Error,
+    written: Option<String>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, written: None }
+    }
+}
+
+impl Template {
+    /// Renders and prints.
+    pub fn run(&self) -> Result<()> {
+        let kube_version = self.kube_version.as_deref().map(|version| {
+            KubeVersion::parse(version).map_err(|error| anyhow!("invalid kube version '{version}': {error}"))
+        });
+        let kube_version = kube_version.transpose()?;
+        let (name, path) = self.name_and_chart()?;
+        match self.render(&name, &path, kube_version) {
+            Ok((chart, manifests)) => self.print(&name, &chart, &manifests),
+            Err(Failure { error, written: None }) => Err(error),
+            Err(Failure { error, written: Some(written) }) => {
+                if self.debug {
+                    let text = format!("{}\n", written.trim());
+                    let text = if self.show_only.is_empty() {
+                        text
+                    } else {
+                        manifest::only(&text, &self.show_only).unwrap_or_default()
+                    };
+                    write_out(text.as_bytes())?;
+                    return Err(error);
+                }
+                let hint = "Use --debug flag to render out invalid YAML";
+                let excerpt = error.downcast_ref::<render::Error>().map(render::Error::excerpt);
+                let excerpt = excerpt.filter(|excerpt| !excerpt.is_empty());
+                let excerpt =
+                    excerpt.map_or_else(String::new, |excerpt| format!("\n\n{}", excerpt.trim_end()));
+                Err(anyhow!("{error}\n\n{hint}{excerpt}"))
+            }
+        }
+    }
+
+    fn name_and_chart(&self) -> Result<(String, String)> {
+        match self.arguments.as_slice() {
+            [chart] => match &self.name_template {
+                Some(template) => Ok((
+                    render::text("name-template", template).map_err(|error| anyhow!("{error}"))?,
+                    chart.clone(),
+                )),
+                // Helm has a default here, so that --generate-name makes nothing up.
+                None => Ok((DEFAULT_NAME.to_owned(), chart.clone())),
+            },
+            [_, _] if self.generate_name => bail!("cannot set --generate-name and also specify a name"),
+            [_, _] if self.name_template.is_some() => {
+                bail!("cannot set --name-template and also specify a name")
+            }
+            [name, chart] => Ok((name.clone(), chart.clone())),
+            more => {
+                let rest = more.get(2..).unwrap_or_default().join(", ");
+                bail!("expected at most two arguments, unexpected arguments: {rest}")
+            }
+        }
+    }
+
+    fn render(
+        &self,
+        name: &str,
+        path: &str,
+        kube_version: Option<KubeVersion>,
+    ) -> Result<(Chart, Manifests), Failure> {
+        let path = path.trim();
+        if !Path::new(path).exists() {
+            return Err(anyhow!("path {} not found", quote(path.as_bytes())).into());
+        }
+        let user = self.values.merge().map_err(Error::new)?;
+        let chart = chart::load(Path::new(path), &chart::Limits::default()).map_err(Error::new)?;
+        check_installable(&chart)?;
+        if chart.metadata.deprecated {
+            tracing::warn!("this chart is deprecated");
+        }
+        check_dependencies(&chart)?;
+        check_name(name)?;
+        let chart = process_dependencies(&chart, &user)
+            .map_err(|error| anyhow!("chart dependencies processing failed: {error}"))?;
+        let mut capabilities = Capabilities::default();
+        if let Some(version) = kube_version {
+            capabilities.kube_version = version;
+        }
+        capabilities.api_versions.extend(self.api_versions.iter().cloned());
+        let values = coalesce(&chart, &user).map_err(Error::new)?;
+        let release = Release {
+            is_install: !self.is_upgrade,
+            is_upgrade: self.is_upgrade,
+            ..Release::install(name, self.namespace.as_str())
+        };
+
+        let failed = |error: Error| Failure { error, written: Some(String::new()) };
+        let (wanted, given) = (&chart.metadata.kube_version, &capabilities.kube_version);
+        if !wanted.is_empty() && !semver::is_compatible(wanted, &given.normalized) {
+            let given = &given.version;
+            return Err(failed(anyhow!(
+                "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {given}"
+            )));
+        }
+        let program = Program::new(&chart).map_err(|error| failed(error.into()))?;
+        let inputs = Inputs { capabilities: Arc::new(capabilities), ..Inputs::offline(values, release) };
+        let rendered = program.render(&inputs).map_err(|error| failed(error.into()))?;
+        let manifests = sort(&rendered)?;
+        Ok((chart, manifests))
+    }
+
+    fn print(&self, name: &str, chart: &Chart, manifests: &Manifests) -> Result<()> {
+        let crds = if self.include_crds { chart.crds() } else { Vec::new() };
+        let show = Show { hooks: !self.no_hooks, tests: !self.skip_tests };
+        let sections = manifest::sections(&crds, manifests, show);
+        let Some(dir) = &self.output_dir else {
+            let text = manifest::print(&sections);
+            if self.show_only.is_empty() {
+                return write_out(text.as_bytes());
+            }
+            let text = manifest::only(&text, &self.show_only).map_err(Error::msg)?;
+            return write_out(text.as_bytes());
+        };
+        let named = if self.release_name { dir.join(name) } else { dir.clone() };
+        let mut written = BTreeSet::new();
+        for section in &sections {
+            // Helm puts CRDs beside the release's folder.
+            let path = if section.crd { dir } else { &named }.join(section.source);
+            write_file(&path, section, !written.insert(path.clone()))?;
+        }
+        // Nothing is left to print but the line break that always ends it.
+        let text = if self.show_only.is_empty() {
+            "\n".to_owned()
+        } else {
+            manifest::only("", &self.show_only).map_err(Error::msg)?
+        };
+        write_out(text.as_bytes())
+    }
+}
+
+/// Splits and sorts what templates wrote.
+fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
+    let texts: Vec<_> = rendered
+        .files
+        .iter()
+        .filter(|file| !file.is_notes())
+        .map(|file| (&*file.name, file.text()))
+        .collect();
+    let sorted = manifest::sort(texts.iter().map(|(name, text)| (*name, &**text)), Order::Install);
+    sorted.map_err(|error| {
+        let mut written = String::new();
+        for (name, text) in texts.iter().filter(|(_, text)| !text.trim().is_empty()) {
+            let _ = write!(written, "---\n# Source: {name}\n{text}\n");
+        }
+        Failure { error: error.into(), written: Some(written) }
+    })
+}
+
+fn check_installable(chart: &Chart) -> Result<()> {
+    match chart.metadata.chart_type.as_str() {
+        "" | "application" => Ok(()),
+        other => bail!("{other} charts are not installable"),
+    }
+}
+
+/// Refuses a chart whose Chart.yaml needs what is not in charts/ (`CheckDependencies`).
+fn check_dependencies(chart: &Chart) -> Result<()> {
+    let there = |name: &str| chart.dependencies.iter().any(|sub| sub.name() == name);
+    let missing: Vec<&str> = chart
+        .metadata
+        .dependencies()
+        .iter()
+        .map(|dependency| dependency.name.as_str())
+        .filter(|name| !there(name))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' to fetch \
+         missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
+        missing.join(", ")
+    )
+}
+
+/// Refuses a name that no release may have (`ValidateReleaseName`).
+fn check_name(name: &str) -> Result<()> {
+    let label = |part: &str| {
+        let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let bytes = part.as_bytes();
+        !bytes.is_empty()
+            && bytes.iter().all(|byte| inner(*byte) || *byte == b'-')
+            && inner(bytes[0])
+            && inner(bytes[bytes.len() - 1])
+    };
+    let reason = if name.is_empty() {
+        "no name provided"
+    } else if name.len() > 53 || !name.split('.').all(label) {
+        "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and \
+         the length must not be longer than 53"
+    } else {
+        return Ok(());
+    };
+    bail!("release name check failed: release name {}: {reason}", quote(name.as_bytes()))
+}
+
+fn write_out(bytes: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // Whoever reads wants no more.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+fn write_file(path: &Path, section: &Section<'_>, append: bool) -> Result<()> {
+    let failed = |error: io::Error| anyhow!("open {}: {}", path.display(), reason(&error));
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let mut file = if append {
+        fs::OpenOptions::new().append(true).open(path).map_err(failed)?
+    } else {
+        fs::File::create(path).map_err(failed)?
+    };
+    file.write_all(section.print().as_bytes()).map_err(failed)?;
+    write_out(format!("wrote {}\n", path.display()).as_bytes())
+}
