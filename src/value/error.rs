@@ -43,6 +43,12 @@ pub enum Error {
     /// A value that nests deeper than [`super::MAX_DEPTH`].
     #[error("the value is nested deeper than {0} levels")]
     TooDeep(usize),
+    /// An entry set in a nil map.
+    #[error("assignment to entry in nil map")]
+    NilMap,
+    /// Changes of maps that take more memory than a render may: the limit, in bytes.
+    #[error("the templates change more than {0} bytes of maps")]
+    TooMuch(usize),
     /// A text that would exceed the limit of the scope, in bytes.
     #[error("the text is longer than {0} bytes")]
     TooLong(usize),

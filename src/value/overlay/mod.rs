@@ -5,44 +5,31 @@
 //! address, the present content of each map that was changed. A template always holds the original value; whoever looks
 //! into a map asks the [`Scope`] for its content.
 
+mod identity;
+mod walk;
+
 use std::{
     borrow::Cow,
     cell::{Cell, RefCell},
-    collections::HashMap,
-    hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState},
+    collections::hash_map::Entry,
+    hash::{BuildHasher, RandomState},
     ops::Deref,
     rc::Rc,
 };
 
 use tera::{Map, Value, value::Key};
 
+pub use identity::empty_list;
+use identity::{ByAddress, address, container_address};
+
 use super::{Error, MAX_DEPTH, kind, typed};
-
-/// Hashes an address: the low bits are all zero, so that they are mixed with one multiplication.
-#[derive(Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        }
-    }
-    fn write_usize(&mut self, address: usize) {
-        let mixed = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 32);
-    }
-}
-
-type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<AddressHasher>>;
 
 struct Changed {
     /// Keeps the map alive, so that its address is not used again within the render.
     _original: Value,
     content: Rc<Map>,
+    /// How many of the bytes that are counted as kept are those of entries that were set.
+    added: usize,
 }
 
 struct Named {
@@ -59,6 +46,8 @@ pub struct Scope {
     changed: RefCell<ByAddress<Changed>>,
     named: RefCell<ByAddress<Named>>,
     text_limit: Cell<usize>,
+    /// About how many bytes the render cannot free, since they are kept for what is known of them.
+    kept: Cell<usize>,
     /// State of the generator that decides which containers [`Scope::admit`] measures.
     dice: Cell<u64>,
 }
@@ -119,13 +108,12 @@ pub fn lookup<'m>(map: &'m Map, key: &'m str) -> Option<&'m Value> {
 /// Up to how many keys a map is searched by comparing them, as measured.
 pub(super) const FEW_KEYS: usize = 6;
 
-fn address(map: &Map) -> usize {
-    std::ptr::from_ref(map).addr()
-}
-
 impl Scope {
     /// The longest text, in bytes, that printing and encoding make unless told otherwise.
     pub const TEXT_LIMIT: usize = 64 << 20;
+
+    /// About how many bytes of changed maps and their new entries a render may keep.
+    pub const KEPT_LIMIT: usize = 256 << 20;
 
     /// A scope in which nothing was changed.
     #[must_use]
@@ -135,6 +123,7 @@ impl Scope {
             changed: RefCell::default(),
             named: RefCell::default(),
             text_limit: Cell::new(Self::TEXT_LIMIT),
+            kept: Cell::new(0),
             dice: Cell::new(RandomState::new().hash_one(0) | 1),
         }
     }
@@ -142,6 +131,7 @@ impl Scope {
     /// Forgets all changes and names, for the next render. Limits stay.
     pub fn reset(&self) {
         self.changed_any.set(false);
+        self.kept.set(0);
         // Dropped after the borrow, since the drop of a value may be long.
         drop((self.changed.take(), self.named.take()));
     }
@@ -235,8 +225,8 @@ impl Scope {
         }
     }
 
-    /// Changes maps, seen through all their aliases.
-    fn change<T>(&self, value: &Value, how: impl FnOnce(&mut Map) -> T) -> Result<T, Error> {
+    /// Changes a map, seen through all its aliases.
+    fn change<T>(&self, value: &Value, how: impl FnOnce(&mut Changed) -> T) -> Result<T, Error> {
         let map = match value.as_map() {
             Some(map) if typed::Type::of_map(map).is_none() => map,
             _ => {
@@ -248,30 +238,73 @@ impl Scope {
         };
         self.changed_any.set(true);
         let mut changed = self.changed.borrow_mut();
-        let entry = changed
-            .entry(address(map))
-            .or_insert_with(|| Changed { _original: value.clone(), content: Rc::new(map.clone()) });
-        Ok(how(Rc::make_mut(&mut entry.content)))
+        let entry = match changed.entry(address(map)) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                // Twice: the original and its copy.
+                self.keep(2 * size_of::<Changed>() + 2 * size(value))?;
+                let content = Rc::new(map.clone());
+                entry.insert(Changed { _original: value.clone(), content, added: 0 })
+            }
+        };
+        Ok(how(entry))
+    }
+
+    /// Counts bytes that the render cannot free.
+    fn keep(&self, bytes: usize) -> Result<(), Error> {
+        let kept = self.kept.get().saturating_add(bytes);
+        if kept > Self::KEPT_LIMIT {
+            return Err(Error::TooMuch(Self::KEPT_LIMIT));
+        }
+        self.kept.set(kept);
+        Ok(())
+    }
+
+    /// Takes what no longer is an entry of a map from what is counted. What the map had from its beginning was not.
+    fn free(&self, changed: &mut Changed, entry: Option<&Value>) {
+        let freed = entry.map_or(0, size).min(changed.added);
+        changed.added -= freed;
+        self.kept.set(self.kept.get().saturating_sub(freed));
     }
 
     /// Sets an entry of a map, as sprig's `set`.
     ///
     /// # Errors
-    /// When `map` is not a `map[string]interface{}`.
+    /// When `map` is not a `map[string]interface{}`, or nil, or when too much was changed.
     pub fn set(&self, map: &Value, key: &str, value: Value) -> Result<(), Error> {
+        if map.as_map().is_some_and(|map| map.is_empty()) && self.is_nil(map) {
+            return Err(Error::NilMap);
+        }
+        let added = key.len() + size(&value);
+        self.keep(added)?;
+        let key = Key::from(key.to_owned());
         // The value that is replaced is dropped after the borrow has ended.
-        self.change(map, |map| map.insert(Key::from(key.to_owned()), value)).map(drop)
+        let replaced = self.change(map, |changed| {
+            changed.added += added;
+            let replaced = Rc::make_mut(&mut changed.content).insert(key, value);
+            self.free(changed, replaced.as_ref());
+            replaced
+        })?;
+        drop(replaced);
+        Ok(())
     }
 
     /// Removes an entry of a map, as sprig's `unset`.
     ///
     /// # Errors
-    /// When `map` is not a `map[string]interface{}`.
+    /// When `map` is not a `map[string]interface{}`, or when too much was changed.
     pub fn unset(&self, map: &Value, key: &str) -> Result<(), Error> {
         if !self.has(map, key) && map.as_map().is_some() {
             return Ok(());
         }
-        self.change(map, |map| map.remove(&Key::from(key.to_owned()))).map(drop)
+        let key = Key::from(key.to_owned());
+        let removed = self.change(map, |changed| {
+            let removed = Rc::make_mut(&mut changed.content).remove(&key);
+            self.free(changed, removed.as_ref());
+            removed
+        })?;
+        drop(removed);
+        Ok(())
     }
 
     /// Gives a map or list a name of a Go type other than `map[string]interface {}` and `[]interface {}`, which
@@ -306,13 +339,16 @@ impl Scope {
     }
 
     fn know(&self, value: &Value, what: impl FnOnce(&mut Named)) {
-        if let Some(address) = container_address(value) {
-            let mut named = self.named.borrow_mut();
-            what(named.entry(address).or_insert_with(|| Named {
-                _original: value.clone(),
-                name: None,
-                nil: false,
-            }));
+        let Some(address) = container_address(value) else { return };
+        let mut named = self.named.borrow_mut();
+        // Past the limit, what would be known of the value is not worth keeping it alive.
+        if let Entry::Vacant(entry) = named.entry(address)
+            && self.keep(size_of::<Named>() + size(value)).is_ok()
+        {
+            entry.insert(Named { _original: value.clone(), name: None, nil: false });
+        }
+        if let Some(named) = named.get_mut(&address) {
+            what(named);
         }
     }
 
@@ -325,8 +361,7 @@ impl Scope {
         if !self.changed_any.get() {
             return Ok(value.clone());
         }
-        let mut walk = Materialise { scope: self, made: ByAddress::default(), open: Vec::new() };
-        Ok(walk.value(value, 0)?.unwrap_or_else(|| value.clone()))
+        Ok(walk::Materialise::new(self).value(value, 0)?.unwrap_or_else(|| value.clone()))
     }
 
     /// A copy that shares no map with the original, as sprig's `deepCopy`.
@@ -334,8 +369,7 @@ impl Scope {
     /// # Errors
     /// When a map contains itself, maps nest deeper than [`MAX_DEPTH`], or the copy grows out of bounds.
     pub fn deep_copy(&self, value: &Value) -> Result<Value, Error> {
-        Copy { scope: self, budget: self.text_limit.get() / size_of::<Value>(), open: Vec::new() }
-            .value(value, 0)
+        walk::Copy::new(self).value(value, 0)
     }
 
     /// The error for a value that is too deep: a changed map is most likely within itself.
@@ -360,161 +394,23 @@ impl Scope {
         dice ^= dice >> 7;
         dice ^= dice << 17;
         self.dice.set(dice);
-        if dice >> 60 == 0 && depth(&value) > MAX_DEPTH {
+        if dice >> 60 == 0 && walk::is_too_deep(&value) {
             return Err(Error::TooDeep(MAX_DEPTH));
         }
         Ok(value)
     }
 }
 
-/// The zero value of the type of a string or number.
-fn zero(value: &Value) -> Value {
-    if value.is_string() { Value::from("") } else { Value::from(0_u64) }
-}
-
-/// A list without items that has an address of its own, so that it can have a name or be nil.
-#[must_use]
-pub fn empty_list() -> Value {
-    let items: Vec<Value> = Vec::with_capacity(1);
-    Value::from(items)
-}
-
-/// The address that tells one map or list from another; none for lists without items that have no memory.
-fn container_address(value: &Value) -> Option<usize> {
-    match (value.as_map(), value.as_array()) {
-        (Some(map), _) => Some(address(map)),
-        (_, Some(items)) => {
-            let address = items.as_ptr().addr();
-            let none: Vec<Value> = Vec::new();
-            (!items.is_empty() || address != none.as_ptr().addr()).then_some(address)
-        }
-        _ => None,
-    }
-}
-
-/// How deep a value nests, found without recursion. A container that occurs twice is measured once per depth at which
-/// it is first met, so that shared containers do not multiply the work.
-fn depth(value: &Value) -> usize {
-    let mut deepest = 0;
-    let mut met: ByAddress<usize> = ByAddress::default();
-    let mut rest = vec![(value, 1)];
-    while let Some((value, depth)) = rest.pop() {
-        let Some(address) = container_address(value) else { continue };
-        if met.get(&address).is_some_and(|before| *before >= depth) {
-            continue;
-        }
-        met.insert(address, depth);
-        deepest = deepest.max(depth);
-        if deepest > MAX_DEPTH {
-            return deepest;
-        }
-        if let Some(map) = value.as_map() {
-            rest.extend(map.values().map(|value| (value, depth + 1)));
-        } else if let Some(items) = value.as_array() {
-            rest.extend(items.iter().map(|value| (value, depth + 1)));
-        }
-    }
-    deepest
-}
-
-struct Copy<'s> {
-    scope: &'s Scope,
-    /// How many more values the copy may have.
-    budget: usize,
-    /// The changed maps that the walk is inside of.
-    open: Vec<usize>,
-}
-
-impl Copy<'_> {
-    fn value(&mut self, value: &Value, depth: usize) -> Result<Value, Error> {
-        self.budget = self.budget.checked_sub(1).ok_or(Error::TooLong(self.scope.text_limit.get()))?;
-        if depth > MAX_DEPTH {
-            return Err(self.scope.too_deep());
-        }
-        if let Some(items) = value.as_array() {
-            let mut copied = Vec::with_capacity(items.len());
-            for item in items {
-                copied.push(self.value(item, depth + 1)?);
-            }
-            return Ok(Value::from(copied));
-        }
-        let (Some(map), Some(address)) = (self.scope.map(value), container_address(value)) else {
-            return Ok(value.clone());
-        };
-        let changed = matches!(map, MapRef::Changed(_));
-        if changed {
-            if self.open.contains(&address) {
-                return Err(Error::Cycle("map[string]interface {}".to_owned()));
-            }
-            self.open.push(address);
-        }
-        // The library that sprig copies with does not see the unexported fields of structs, but knows times.
-        let of_struct = typed::Type::of_map(&map).is_some_and(|kind| !kind.fields().is_empty());
-        let hidden = |key: &Key<'_>| {
-            of_struct && key.as_str().is_some_and(|name| name.starts_with(char::is_lowercase))
-        };
-        let mut copied = Map::with_capacity(map.len());
-        for (key, value) in map.iter() {
-            let copy = if hidden(key) { zero(value) } else { self.value(value, depth + 1)? };
-            copied.insert(key.clone(), copy);
-        }
-        if changed {
-            self.open.pop();
-        }
-        Ok(Value::from(copied))
-    }
-}
-
-struct Materialise<'s> {
-    scope: &'s Scope,
-    /// What each container became; none where it can stay as it is.
-    made: ByAddress<Option<Value>>,
-    /// The changed maps that the walk is inside of.
-    open: Vec<usize>,
-}
-
-impl Materialise<'_> {
-    /// The value with all changes, or none where there are none below it.
-    fn value(&mut self, value: &Value, depth: usize) -> Result<Option<Value>, Error> {
-        let Some(address) = container_address(value) else { return Ok(None) };
-        if let Some(made) = self.made.get(&address) {
-            return Ok(made.clone());
-        }
-        if depth > MAX_DEPTH {
-            return Err(self.scope.too_deep());
-        }
-        let made = if let Some(items) = value.as_array() {
-            let mut new: Option<Vec<Value>> = None;
-            for (at, item) in items.iter().enumerate() {
-                if let Some(item) = self.value(item, depth + 1)? {
-                    new.get_or_insert_with(|| items.to_vec())[at] = item;
-                }
-            }
-            new.map(Value::from)
-        } else if let Some(map) = self.scope.map(value) {
-            let changed = matches!(map, MapRef::Changed(_));
-            if changed {
-                if self.open.contains(&address) {
-                    return Err(Error::Cycle("map[string]interface {}".to_owned()));
-                }
-                self.open.push(address);
-            }
-            let mut new: Option<Map> = changed.then(|| Map::clone(&map));
-            for (key, value) in map.iter() {
-                if let Some(value) = self.value(value, depth + 1)? {
-                    new.get_or_insert_with(|| Map::clone(&map)).insert(key.clone(), value);
-                }
-            }
-            if changed {
-                self.open.pop();
-            }
-            new.map(Value::from)
-        } else {
-            None
-        };
-        self.made.insert(address, made.clone());
-        Ok(made)
-    }
+/// About how many bytes a value takes. What is in lists is counted one level deep, what is in maps not at all: both are
+/// shared with others as often as not.
+fn size(value: &Value) -> usize {
+    let text = |value: &Value| value.as_str().map_or(0, str::len) + value.as_bytes().map_or(0, <[u8]>::len);
+    let below = match (value.as_array(), value.as_map()) {
+        (Some(items), _) => items.iter().map(|item| size_of::<Value>() + text(item)).sum(),
+        (_, Some(map)) => map.len() * size_of::<(Key<'_>, Value)>(),
+        _ => text(value),
+    };
+    size_of::<Value>() + below
 }
 
 #[cfg(test)]
@@ -611,7 +507,7 @@ mod tests {
         for _ in 0..500 {
             shared = map(&[("a", shared.clone()), ("b", shared.clone())]);
         }
-        assert_eq!(depth(&shared), 501);
+        assert!(!walk::is_too_deep(&shared));
         let mut chain = Value::from(Vec::<Value>::new());
         let refused =
             (0..MAX_DEPTH + 1000).find_map(|_| match scope.admit(Value::from(vec![chain.clone()])) {
@@ -622,6 +518,29 @@ mod tests {
                 Err(error) => Some(error),
             });
         assert_eq!(refused, Some(Error::TooDeep(MAX_DEPTH)));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let scope = Scope::new();
+        let big = Value::from("x".repeat(1 << 20));
+        let map = Value::from(Map::default());
+        for _ in 0..1000 {
+            scope.set(&map, "replaced", big.clone()).unwrap();
+        }
+        let refused = (0..1000).find_map(|_| scope.set(&Value::from(Map::default()), "a", big.clone()).err());
+        assert_eq!(refused, Some(Error::TooMuch(Scope::KEPT_LIMIT)));
+        scope.reset();
+        scope.set(&map, "a", big).unwrap();
+    }
+
+    #[test]
+    fn nil_maps_take_no_entries() {
+        let scope = Scope::new();
+        let map = Value::from(Map::default());
+        scope.make_nil(&map);
+        assert_eq!(scope.set(&map, "a", Value::none()), Err(Error::NilMap));
+        assert_eq!(scope.unset(&map, "a"), Ok(()));
     }
 
     #[test]
