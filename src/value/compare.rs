@@ -70,6 +70,8 @@ pub fn eq(scope: &Scope, first: &Value, others: &[Value]) -> Result<bool, Error>
             (Basic::Float(a), Basic::Float(b)) => *a == b,
             (Basic::Text(a), Basic::Text(b)) => *a == b,
             (Basic::Nil, Basic::Nil) => true,
+            (Basic::Nil, Basic::Other) => scope.is_nil(other),
+            (Basic::Other, Basic::Nil) => scope.is_nil(first),
             (Basic::Nil, _) | (_, Basic::Nil) => false,
             (Basic::Other, Basic::Other) => eq_others(scope, first, other)?,
             _ => return Err(incompatible(scope, first, other)),
@@ -96,6 +98,9 @@ fn eq_others(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error
             name(second),
             print::to_text(scope, second)?,
         ));
+    }
+    if scope.is_nil(first) || scope.is_nil(second) {
+        return Ok(scope.is_nil(first) == scope.is_nil(second));
     }
     match typed::Type::of(second) {
         // Pointers compare by address; a clone of a value is the same pointer.
@@ -214,4 +219,71 @@ fn deep_equal_at(scope: &Scope, first: &Value, second: &Value, depth: usize) -> 
         return Ok(!first.is_f64() && first == second || first.is_f64() && a == b);
     }
     Ok(first == second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tera::Map;
+
+    fn equal(first: &Value, second: &Value) -> Result<bool, String> {
+        eq(&Scope::new(), first, std::slice::from_ref(second)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn integers_compare_across_signs_and_no_other_kinds_do() {
+        assert_eq!(equal(&Value::from(1i64), &Value::from(1u64)), Ok(true));
+        assert_eq!(equal(&Value::from(-1i64), &Value::from(u64::MAX)), Ok(false));
+        assert_eq!(
+            equal(&Value::from(1i64), &Value::from(1.0)),
+            Err("incompatible types for comparison: int and float64".to_owned())
+        );
+        assert_eq!(
+            lt(&Scope::new(), &Value::from("a"), &Value::from(1i128)).unwrap_err().to_string(),
+            "incompatible types for comparison: string and int64"
+        );
+        assert_eq!(lt(&Scope::new(), &Value::none(), &Value::from(1i64)), Err(Error::Unordered));
+        assert_eq!(lt(&Scope::new(), &Value::from(true), &Value::from(true)), Err(Error::Unordered));
+    }
+
+    #[test]
+    fn nil_equals_nil_alone() {
+        assert_eq!(equal(&Value::none(), &Value::from("")), Ok(false));
+        assert_eq!(equal(&Value::none(), &Value::none()), Ok(true));
+        let scope = Scope::new();
+        let (nil, empty) = (Value::from(Map::default()), Value::from(Map::default()));
+        scope.make_nil(&nil);
+        assert_eq!(eq(&scope, &nil, &[Value::none()]), Ok(true));
+        assert_eq!(eq(&scope, &Value::none(), std::slice::from_ref(&empty)), Ok(false));
+        assert_eq!(eq(&scope, &nil, std::slice::from_ref(&empty)), Ok(false));
+        assert!(eq(&scope, &empty, std::slice::from_ref(&empty)).is_err());
+    }
+
+    #[test]
+    fn what_go_cannot_compare_is_named() {
+        let list = Value::from(vec![Value::from(1i64), Value::from("a")]);
+        assert_eq!(equal(&list, &list), Err("non-comparable type [%!s(int=1) a]: []interface {}".to_owned()));
+        assert_eq!(
+            equal(&list, &Value::from(Map::default())),
+            Err("non-comparable types [%!s(int=1) a]: []interface {}, map[string]interface {}: map[]"
+                .to_owned())
+        );
+        assert_eq!(eq(&Scope::new(), &list, &[]), Err(Error::MissingArgument));
+    }
+
+    #[test]
+    fn deep_equality_tells_types_apart() {
+        let scope = Scope::new();
+        let deep = |a: &Value, b: &Value| deep_equal(&scope, a, b).unwrap();
+        assert!(deep(&Value::from(vec![1.0]), &Value::from(vec![1.0])));
+        assert!(!deep(&Value::from(vec![1.0]), &Value::from(vec![1i64])));
+        assert!(!deep(&Value::from(1i64), &Value::from(1i128)));
+        assert!(!deep(&Value::from(f64::NAN), &Value::from(f64::NAN)));
+        assert!(deep(&Value::none(), &Value::none()));
+        let (one, two) = (Value::from(Map::default()), Value::from(Map::default()));
+        scope.set(&one, "a", Value::from(1i64)).unwrap();
+        assert!(!deep(&one, &two));
+        scope.set(&two, "a", Value::from(1i64)).unwrap();
+        assert!(deep(&one, &two));
+    }
 }
