@@ -98,6 +98,7 @@ families! {
     flow_is_that_of_helm: inputs::flow();
     encodings_are_those_of_helm: inputs::encoding();
     json_is_that_of_helm: inputs::json();
+    yaml_is_that_of_helm: inputs::yaml();
     dates_are_those_of_helm: inputs::dates();
     durations_are_those_of_helm: inputs::durations();
     versions_are_those_of_helm: inputs::semver();

@@ -394,6 +394,57 @@ pub fn json() -> Calls {
     ])
 }
 
+/// Texts that are YAML or nearly so. What YAML means is held against Go elsewhere.
+fn yaml_text() -> BoxedStrategy<Value> {
+    let part = select(vec![
+        "a: 1\n",
+        "b: x\n",
+        "- c\n",
+        "- 2\n",
+        "  - d: e\n",
+        "f:\n",
+        "  g: [1, 2]\n",
+        "h: {i: j}\n",
+        ": \n",
+        "k: |\n  l\n",
+        "@",
+        "\t",
+        "yes: no\n",
+        "'",
+        "---\n",
+        "null",
+        "...\n",
+        "1",
+        "text",
+        "a: *b\n",
+        "[",
+        "{",
+        "- ~\n",
+        "1e400: 1e400\n",
+        "m: 0777\n",
+        "é: \u{85}\n",
+    ]);
+    prop::collection::vec(part, 0..5).prop_map(|parts| Value::from(parts.concat())).boxed()
+}
+
+pub fn yaml() -> Calls {
+    one_of(vec![
+        call(&["toYaml", "mustToYaml"], [prop_oneof![anything(), dict(), list()].boxed()]),
+        // There, times have no quotes, texts that are not UTF-8 are marked as binary, and structs keep the order of their
+        // fields, none of which we write.
+        call(
+            &["toYamlPretty"],
+            [prop_oneof![anything(), dict(), list()]
+                .prop_filter("plain", |value| {
+                    let shown = format!("{value:?}");
+                    !["time.Time", "\"text\"", "KubeVersion"].iter().any(|odd| shown.contains(odd))
+                })
+                .boxed()],
+        ),
+        call(&["fromYaml", "fromYamlArray"], [yaml_text()]),
+    ])
+}
+
 fn moment() -> BoxedStrategy<Value> {
     let seconds = prop_oneof![
         4 => 0..2_000_000_000_i64,
