@@ -32,6 +32,9 @@ mod stmt;
 mod tables;
 mod text;
 
+#[cfg(test)]
+mod tests;
+
 use bumpalo::Bump;
 
 use super::{

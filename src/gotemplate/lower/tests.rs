@@ -1,0 +1,155 @@
+use super::{Known, Lowered, Param, Signature, Tables, Vocabulary, lower};
+use crate::gotemplate::{
+    Options,
+    ast::{Arena, Source},
+    parse, print,
+};
+
+/// Functions enough for the tests: any name is one that takes anything.
+struct AnyFunction;
+
+impl Vocabulary for AnyFunction {
+    fn signature(&self, function: &str) -> Option<Signature> {
+        let answer = match function {
+            "quote" | "include" => Known::Text,
+            "eq" => Known::Bool,
+            _ => Known::Any,
+        };
+        let effects = matches!(function, "include" | "set");
+        let (fixed, variadic) = if function == "not" { (1, false) } else { (0, true) };
+        Some(Signature { fixed, variadic, answer, effects })
+    }
+
+    fn param(&self, function: &str, at: usize) -> Param {
+        if function == "include" && at == 0 { Param::String } else { Param::Any }
+    }
+}
+
+fn with_lowered<T>(text: &str, check: impl FnOnce(&Lowered<'_>) -> T) -> T {
+    let arena = Arena::new();
+    let source = Source { name: "t", text: text.as_bytes() };
+    let set = parse(&arena, source, &Options::new(&|name| !matches!(name, "break" | "continue"))).unwrap();
+    check(&lower(set.main().unwrap(), source, &AnyFunction, &mut Tables::default()))
+}
+
+fn lowered(text: &str) -> String {
+    with_lowered(text, |lowered| lowered.source.clone())
+}
+
+#[test]
+fn fields_are_filters_of_the_dot() {
+    assert_eq!(lowered("a {{ .b.c }} {{ $.b }} {{ .b.c | quote }}"), "a {{d|w0}} {{d|w1}} {{d|p0|h_quote}}");
+    assert_eq!(lowered("{{ (f .x).y }}{{ f.y }}"), "{{d|p0|h_f|w1}}{{g_f()|w1}}");
+}
+
+#[test]
+fn calls_take_lists() {
+    assert_eq!(lowered("{{ f .x 1 \"s\" true nil }}"), "{{[d|p0,1,\"s\",true,none]|g_f|_print}}");
+    assert_eq!(lowered("{{ .x | f 1 | g 2 }}"), "{{[2,[1,d|p0]|g_f]|g_g|_print}}");
+    assert_eq!(lowered("{{ .Files.Get \"a\" }}"), "{{[d|p0,\"a\"]|m_Get|_print}}");
+    assert_eq!(lowered("{{ .Get \"a\" }}"), "{{[d,\"a\"]|n_Get|_print}}");
+}
+
+#[test]
+fn lists_do_not_nest_deeper_than_tera_allows() {
+    assert_eq!(
+        lowered("{{ f 1 (f 2 (f 3 (f 4 5))) }}"),
+        "{%set_global v1=[3,[4,5]|g_f]|g_f%}{{[1,[2,v1]|g_f]|g_f|_print}}"
+    );
+}
+
+#[test]
+fn what_has_effects_is_evaluated_in_order() {
+    // Go evaluates what is piped first.
+    assert_eq!(
+        lowered("{{ set .x 1 2 | f .y }}"),
+        "{%set_global v1=[d|p0,1,2]|g_set%}{{[d|p1,v1]|g_f|_print}}"
+    );
+    assert_eq!(lowered("{{ .x | f .y }}"), "{{[d|p1,d|p0]|g_f|_print}}");
+}
+
+#[test]
+fn variables_are_global_and_unique() {
+    assert_eq!(
+        lowered("{{ $x := 1 }}{{ if .a }}{{ $x := 2 }}{{ $x = 3 }}{{ $x }}{{ end }}{{ $x }}"),
+        "{%set_global v1=1%}{%if d|q0%}{%set_global v2=2%}{%set_global v2=3%}{{v2|_print}}{%endif%}{{v1|_print}}"
+    );
+}
+
+#[test]
+fn loops() {
+    assert_eq!(
+        lowered("{{ range .a }}{{ . }}{{ .b }}{{ end }}"),
+        "{%for e1 in d|p0|_range%}{{e1|_print}}{{e1|x1}}{%endfor%}"
+    );
+    assert_eq!(
+        lowered("{{ range $k, $v := .a }}{{ $k }}{{ $v }}{{ $v.c }}{{ else }}none{{ end }}"),
+        "{%set_global v1=d|p0%}{%set_global v2=v1%}{%for e3 in v2|_pairs%}{{e3[0]|_print}}{{e3[1]|_print}}{{e3[1]|x1}}\
+         {%else%}none{%endfor%}"
+    );
+    assert_eq!(
+        lowered("{{ range $v := .a }}{{ $v = 1 }}{{ break }}{{ end }}"),
+        "{%for e1 in d|p0|_range%}{%set_global v2=e1%}{%set_global v2=1%}{%break%}{%endfor%}"
+    );
+}
+
+#[test]
+fn conditions() {
+    assert_eq!(
+        lowered(
+            "{{ if and .a (or (eq .b 1) (not .c)) }}x{{ else if $v }}{{ end }}".replace("$v", ".d").as_str()
+        ),
+        "{%if d|q0 and ([d|p1,1]|g_eq or (not d|q2))%}x{%elif d|q3%}{%endif%}"
+    );
+    assert_eq!(
+        lowered("{{ with .a }}{{ . }}{{ else with .b }}{{ . }}{{ end }}"),
+        "{%set_global v1=d|p0%}{%if v1|_truth%}{{v1|_print}}{%else%}{%set_global v2=d|p1%}{%if v2|_truth%}{{v2|_print}}\
+         {%endif%}{%endif%}"
+    );
+    assert_eq!(
+        lowered("{{ or .a .b }}"),
+        "{%set_global v1=d|p0%}{%if not (v1|_truth)%}{%set_global v1=d|p1%}{%endif%}{{v1|_print}}"
+    );
+}
+
+#[test]
+fn text_is_written_as_it_is_or_as_a_constant() {
+    assert_eq!(lowered("a{{ \"b\" }}{{ 1 }}{{ true }}c"), "ab1truec");
+    assert_eq!(lowered("{{ \"{{\" }} x {{ \"}}\" }}"), "{{0|_k}}");
+    assert_eq!(lowered("a{{ 'x' }}{% raw %}"), "{{0|_k}}");
+    assert_eq!(
+        lowered("{{ f -5 }}{{ f 1.5 }}{{ f \"\\\"\\n\\\\\" }}"),
+        "{{ -5|h_f|_print}}{{0|_k|h_f|_print}}{{\"\\\"\\n\\\\\"|h_f|_print}}"
+    );
+}
+
+#[test]
+fn tags_keep_their_lines() {
+    assert_eq!(lowered("a\n{{- \"x\" -}}\n\n{{ .b }}\n{{ .c }}"), "ax{{\n\n\nd|w0}}\n{{d|w1}}");
+}
+
+#[test]
+fn templates_that_nest_deep_are_split() {
+    let depth = 50;
+    let text = format!("{}{{{{ .x }}}}{}", "{{ if .a }}".repeat(depth), "{{ end }}".repeat(depth));
+    with_lowered(&text, |lowered| {
+        let sources =
+            || std::iter::once(&lowered.source).chain(lowered.outlined.iter().map(|block| &block.source));
+        assert!(lowered.outlined.len() >= 1);
+        for source in sources() {
+            assert!(source.matches("{%if").count() <= super::outline::MAX_BLOCKS, "{source}");
+        }
+        assert_eq!(sources().map(|source| source.matches("{%if").count()).sum::<usize>(), depth);
+    });
+}
+
+#[test]
+fn sites_are_the_nodes() {
+    with_lowered("{{ f .a.b (g .c) }}", |lowered| {
+        assert_eq!(lowered.source, "{{[d|p0,d|p1|h_g]|g_f|_print}}");
+        let found: Vec<_> = lowered.map.iter().map(|(at, site)| (at, print(site.node))).collect();
+        let expected =
+            [(5, ".a.b"), (10, ".c"), (13, "g .c"), (18, "f .a.b (g .c)"), (22, "{{f .a.b (g .c)}}")];
+        assert_eq!(found, expected.map(|(at, node)| (at, node.to_owned())));
+    });
+}
