@@ -1,7 +1,9 @@
-//! Charts in memory, rendered, against what Helm 4.3.1 renders: the cases in `tests/render/`.
+//! Charts in memory, rendered, against what Helm 4.3.1 renders: the cases in `tests/render/`; and templates in
+//! Tera's own language, the cases in `tests/native/`.
 //!
 //! A case is a line `=== name`, then sections that begin with `--- path`: the chart's files, `values` (what the user gives),
-//! and what comes of it: `expect path` for each rendered file, or `error`. The expectations are Helm's own, byte for byte.
+//! and what comes of it: `expect path` for each rendered file, or `error`. The expectations in `tests/render/` are
+//! Helm's own, byte for byte.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::{collections::BTreeMap, fs, path::Path};
@@ -63,7 +65,16 @@ fn run(case: &Case) -> Result<BTreeMap<String, String>, String> {
 
 #[test]
 fn charts_render_as_helm_renders_them() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/render");
+    check("tests/render");
+}
+
+#[test]
+fn native_templates_render() {
+    check("tests/native");
+}
+
+fn check(dir: &str) {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir);
     let (mut count, mut wrong) = (0, Vec::new());
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

@@ -38,21 +38,34 @@ pub(super) fn call(run: &Run, files: &Value, name: &str, args: &[Value]) -> Resu
         "Lines" => lines(content()),
         "Glob" => {
             let glob = Glob::new(&wanted);
-            let matches = |name: &str| glob.as_ref().is_some_and(|glob| glob.matches(name));
-            let found = entries(files).filter(|(name, _)| matches(name));
+            let found = matching(files, glob.as_ref());
             typed::make(Type::Files, found.map(|(name, content)| (name.to_owned(), content.clone())))
         }
-        "AsConfig" => as_yaml(files, json_text),
-        "AsSecrets" => as_yaml(files, |content| Value::from(data_encoding::BASE64.encode(content))),
+        "AsConfig" => as_config(files),
+        "AsSecrets" => as_secrets(files),
         _ => Value::none(),
     })
+}
+
+fn matching<'f>(files: &'f Value, glob: Option<&'f Glob>) -> impl Iterator<Item = (&'f str, &'f Value)> {
+    entries(files).filter(move |(name, _)| glob.is_some_and(|glob| glob.matches(name)))
+}
+
+/// The files whose names match, as a plain map.
+pub(super) fn globbed(files: &Value, glob: Option<&Glob>) -> Value {
+    Value::from(
+        matching(files, glob)
+            .map(|(name, content)| (name.to_owned().into(), content.clone()))
+            .collect::<Map>(),
+    )
 }
 
 fn entries(files: &Value) -> impl Iterator<Item = (&str, &Value)> {
     files.as_map().into_iter().flatten().filter_map(|(key, value)| Some((key.as_str()?, value)))
 }
 
-fn lines(content: &[u8]) -> Value {
+/// The lines of a text.
+pub(super) fn lines(content: &[u8]) -> Value {
     if content.is_empty() {
         return Value::from(Vec::<Value>::new());
     }
@@ -62,16 +75,26 @@ fn lines(content: &[u8]) -> Value {
     )
 }
 
-/// The files by the last part of their names, as the `data` of a ConfigMap or Secret. Of several with one name, Go keeps
-/// any; here it is the last by path.
+/// Files as the `data` of a ConfigMap.
+pub(super) fn as_config(files: &Value) -> Value {
+    as_yaml(files, json_text)
+}
+
+/// Files as the `data` of a Secret.
+pub(super) fn as_secrets(files: &Value) -> Value {
+    as_yaml(files, |content| Value::from(data_encoding::BASE64.encode(content)))
+}
+
+/// The files by the last part of their names. Of several with one name, Go keeps any; here it is the last by path.
 fn as_yaml(files: &Value, content: impl Fn(&[u8]) -> Value) -> Value {
     let mut sorted: Vec<_> = entries(files).collect();
     sorted.sort_unstable_by_key(|(name, _)| *name);
     let map: Map = sorted
         .into_iter()
-        .map(|(name, bytes)| {
+        .map(|(name, value)| {
             let base = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
-            (base.to_owned().into(), content(bytes.as_bytes().unwrap_or_default()))
+            let bytes = value.as_bytes().or_else(|| typed::text_bytes(value)).unwrap_or_default();
+            (base.to_owned().into(), content(bytes))
         })
         .collect();
     // What cannot be written gives the empty string, as in Helm.

@@ -85,7 +85,7 @@ pub(super) fn outline(run: &Run, number: &Value) -> Result<Value, Fault> {
     let mut context = Context::new();
     context.insert_value("d", dot);
     let mut out = Vec::with_capacity(256);
-    let result = run.render(&unit, &unit.outlined(template, number), &context, &mut out);
+    let result = run.render_outlined(&unit, template, number, &context, &mut out);
     if let Err(error) = result {
         match run.explain(&unit, template, Some(number), &error) {
             // What was written before the jump counts.

@@ -102,6 +102,8 @@ pub(super) struct Run {
     pub made: RefCell<Vec<Generated>>,
     /// The file that is being rendered.
     pub file: RefCell<Arc<str>>,
+    /// What native templates saw of a map, by its address, with the map itself. Only while nothing was changed.
+    pub views: RefCell<HashMap<usize, (Value, Value)>>,
     fault: RefCell<Option<Fault>>,
     depth: Cell<usize>,
     written: Cell<u64>,
@@ -130,6 +132,7 @@ impl Run {
             lookups: RefCell::default(),
             made: RefCell::default(),
             file: RefCell::new("".into()),
+            views: RefCell::default(),
             fault: RefCell::default(),
             depth: Cell::new(0),
             written: Cell::new(0),
@@ -184,10 +187,10 @@ impl Run {
         }
         self.check_time().map_err(|_| Stop::Limit("rendering took too long".to_owned()))?;
         let code = Arc::clone(&self.units.borrow()[unit]);
-        let context = code.context(template, &dot, &self.scope)?;
+        let context = code.context(self, template, &dot)?;
         self.frames.borrow_mut().push(Frame { unit, template, names, dot, cells: Vec::new(), left: None });
         self.depth.set(self.depth.get() + 1);
-        let result = self.render(&code, code.tera_name(template), &context, out);
+        let result = code.render_to(template, &context, Sink { run: self, out });
         self.depth.set(self.depth.get() - 1);
         let frame = self.frames.borrow_mut().pop();
         let result = result.map_err(|error| self.explain(&code, template, None, &error));
@@ -195,15 +198,16 @@ impl Run {
         result
     }
 
-    /// Renders one Tera template into a buffer, within the limits.
-    pub(super) fn render(
+    /// Runs a block that was split off from a template.
+    pub(super) fn render_outlined(
         &self,
         code: &Unit,
-        name: &str,
+        template: TemplateId,
+        number: usize,
         context: &Context,
         out: &mut Vec<u8>,
     ) -> TeraResult<()> {
-        code.tera.render_to(name, context, Sink { run: self, out })
+        code.tera.render_to(&code.outlined(template, number), context, Sink { run: self, out })
     }
 
     /// What an error of Tera was in the template that ran.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use tera::{Context, ErrorKind, Tera, Value};
+use tera::{Context, ErrorKind, Tera, TeraResult, Value};
 
 use crate::{
     gotemplate::{
@@ -18,7 +18,7 @@ use crate::{
 use super::{
     error::{GoError, Place},
     library, native,
-    run::{Fault, Stop},
+    run::{Fault, Run, Stop},
     vocabulary::Functions,
 };
 
@@ -43,12 +43,23 @@ struct Template {
     /// The name that Go knows it by.
     name: Box<str>,
     source: usize,
-    native: bool,
+    kind: Kind,
     blank: bool,
     /// Where the sites of the lowered source are.
     offsets: Box<[u32]>,
     /// The same for each block that was split off.
     outlined: Box<[Box<[u32]>]>,
+}
+
+/// What a template is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Go's language.
+    Go,
+    /// Tera's, a file.
+    Native,
+    /// Tera's, a component of a file.
+    Component,
 }
 
 /// Templates that run on one Tera instance.
@@ -126,6 +137,10 @@ impl Unit {
         for (number, (file, set)) in sources.iter().zip(sets).enumerate() {
             let Some(set) = set else {
                 by_name.insert((*file.name).into(), winners.len());
+                // Where it is not ambiguous, the folder may be left out.
+                if let Some((_, short)) = native::split_name(&file.name) {
+                    by_name.insert(short.into(), winners.len());
+                }
                 winners.push((number, None));
                 continue;
             };
@@ -158,7 +173,7 @@ impl Unit {
                 templates.push(Template {
                     name: (*file.name).into(),
                     source: number,
-                    native: true,
+                    kind: Kind::Native,
                     blank: false,
                     offsets: Box::default(),
                     outlined: Box::default(),
@@ -175,7 +190,7 @@ impl Unit {
             templates.push(Template {
                 name: name.clone().into(),
                 source: number,
-                native: false,
+                kind: Kind::Go,
                 blank: tree.is_empty(),
                 offsets: lowered.map.offsets().into(),
                 outlined: lowered.outlined.iter().map(|outlined| outlined.map.offsets().into()).collect(),
@@ -188,8 +203,25 @@ impl Unit {
         library::register(&mut tera, tables);
         if any_native {
             native::register(&mut tera);
+            let names = sources.iter().rev().filter(|file| file.is_native()).map(|file| &*file.name);
+            native::set_prefixes(&mut tera, names);
         }
         tera.add_raw_templates(tera_sources).map_err(|error| compile_error(&error, sources))?;
+        let components: Vec<Box<str>> = tera.get_component_names().map(Box::from).collect();
+        for name in components {
+            by_name.entry(name.clone()).or_insert_with(|| {
+                let native = sources.iter().position(SourceFile::is_native).unwrap_or_default();
+                templates.push(Template {
+                    name,
+                    source: native,
+                    kind: Kind::Component,
+                    blank: false,
+                    offsets: Box::default(),
+                    outlined: Box::default(),
+                });
+                templates.len() - 1
+            });
+        }
         Ok(Self { tera, sources: sources.to_vec(), templates, by_name })
     }
 
@@ -203,9 +235,18 @@ impl Unit {
         &self.templates[template].name
     }
 
-    /// The name that Tera knows a template by.
-    pub(super) fn tera_name(&self, template: TemplateId) -> &str {
-        self.name(template)
+    /// Runs a template.
+    pub(super) fn render_to(
+        &self,
+        template: TemplateId,
+        context: &Context,
+        out: impl std::io::Write,
+    ) -> TeraResult<()> {
+        let name = self.name(template);
+        if self.templates[template].kind == Kind::Component {
+            return self.tera.render_component_to(name, context, None, false, out);
+        }
+        self.tera.render_to(name, context, out)
     }
 
     /// Whether a template holds nothing but white space and comments.
@@ -214,9 +255,11 @@ impl Unit {
     }
 
     /// What a template runs with: its dot, or the variables of a native one.
-    pub(super) fn context(&self, template: TemplateId, dot: &Value, scope: &Scope) -> Result<Context, Stop> {
-        if self.templates[template].native {
-            return native::context(dot, scope);
+    pub(super) fn context(&self, run: &Run, template: TemplateId, dot: &Value) -> Result<Context, Stop> {
+        match self.templates[template].kind {
+            Kind::Go => {}
+            Kind::Native => return native::context(run, dot),
+            Kind::Component => return native::arguments(run, dot),
         }
         let mut context = Context::new();
         context.insert_value("d", dot.clone());
@@ -237,7 +280,12 @@ impl Unit {
             ErrorKind::RenderingError(report) => Some(report.span().range.start),
             _ => None,
         };
-        if code.native {
+        if code.kind != Kind::Go {
+            let named = match error.kind() {
+                ErrorKind::RenderingError(report) => report.filename(),
+                _ => "",
+            };
+            let file = self.sources.iter().find(|file| *file.name == *named).unwrap_or(file);
             return native::explain(&file.name, &file.text, &code.name, fault, error);
         }
         let offsets = outlined.map_or(&code.offsets, |number| &code.outlined[number]);

@@ -135,7 +135,7 @@ fn templates_that_nest_deep_are_split() {
     with_lowered(&text, |lowered| {
         let sources =
             || std::iter::once(&lowered.source).chain(lowered.outlined.iter().map(|block| &block.source));
-        assert!(lowered.outlined.len() >= 1);
+        assert!(!lowered.outlined.is_empty());
         for source in sources() {
             assert!(source.matches("{%if").count() <= super::outline::MAX_BLOCKS, "{source}");
         }
