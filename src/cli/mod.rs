@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 mod crd;
+mod run;
 mod template;
 mod values;
 
@@ -22,6 +23,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Crd(crd::Crd),
+    Run(run::Run),
     Template(Box<template::Template>),
 }
 
@@ -29,6 +31,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Crd(crd) => crd.run(),
+        Command::Run(run) => run.run(),
         Command::Template(template) => template.run(),
     };
     match result {

@@ -3,6 +3,7 @@
 //! An [`Operator`] watches the custom resources of its definitions and the members of their instances. What it sees goes
 //! into the [`world`]; what asks for a reconcile goes into the [`queue`]; what runs is [`reconcile`].
 
+pub mod charts;
 pub mod cr;
 pub mod events;
 pub mod generated;
@@ -38,6 +39,7 @@ use self::{
 use crate::{
     api::{Definition, names},
     release::{cluster::Cluster, digest, failure::Failure, inventory::Parent},
+    render::{Capabilities, KubeVersion},
 };
 
 /// Changes of health come in bursts (a rollout is many); so long they are gathered.
@@ -59,6 +61,8 @@ pub struct Served {
     chart: u64,
     /// Whether a render of it has asked for generated values.
     generates: AtomicBool,
+    /// Whether the CRDs of its `crds/` are there.
+    crds: AtomicBool,
 }
 
 impl Served {
@@ -66,7 +70,7 @@ impl Served {
     pub fn new(definition: Definition, renderer: Arc<dyn Renderer>) -> Self {
         let label = names::definition_label(&definition.gvk.kind, &definition.gvk.group);
         let chart = digest::short(renderer.chart().digest.as_bytes());
-        Served { definition, renderer, label, chart, generates: AtomicBool::new(false) }
+        Served { definition, renderer, label, chart, generates: AtomicBool::default(), crds: AtomicBool::default() }
     }
 }
 
@@ -81,6 +85,8 @@ pub struct Operator {
     events: Events,
     metrics: Arc<Metrics>,
     listed: OnceLock<Vec<(String, watch::Receiver<bool>)>>,
+    /// The cluster's version and APIs as charts see them, and the epoch of discovery that they are of.
+    capabilities: Mutex<(u64, Arc<Capabilities>)>,
 }
 
 impl Operator {
@@ -106,6 +112,8 @@ impl Operator {
             events,
             metrics,
             listed: OnceLock::new(),
+            // Epochs of what was discovered begin with 1.
+            capabilities: Mutex::default(),
         };
         (Arc::new(operator), writer)
     }
@@ -223,6 +231,20 @@ impl Operator {
                 _ => self.queue.add(&id, trigger),
             }
         }
+    }
+
+    /// The cluster's version and APIs, as charts see them.
+    fn capabilities(&self) -> Arc<Capabilities> {
+        let mut known = self.capabilities.lock().unwrap_or_else(PoisonError::into_inner);
+        let epoch = self.cluster.epoch();
+        if known.0 != epoch {
+            let api_versions = self.cluster.api_versions().to_vec();
+            // What is no version stays Helm's own default.
+            let default = Capabilities::default();
+            let kube_version = KubeVersion::parse(&self.settings.kube_version).unwrap_or(default.kube_version);
+            *known = (epoch, Arc::new(Capabilities { kube_version, api_versions, ..Capabilities::default() }));
+        }
+        known.1.clone()
     }
 
     /// An instance as the parent of its set.

@@ -3,12 +3,19 @@
 use std::sync::Arc;
 
 use super::generated::{Generated, Made};
-use crate::{api::status, release::object::Rendered};
+use crate::{
+    api::status,
+    release::object::Rendered,
+    render::{Capabilities, Lookup},
+};
 
 /// A loaded chart. Shared by all instances of its definition and by all threads.
 pub trait Renderer: Send + Sync {
     /// The chart, for status. Its digest is that of its files.
     fn chart(&self) -> &status::Chart;
+
+    /// The objects of the chart's `crds/`, in order.
+    fn crds(&self) -> &[Rendered];
 
     /// Renders. Blocking: it computes, and reads the cluster where a template looks something up.
     fn render(&self, input: &Input<'_>) -> Result<Render, RenderError>;
@@ -26,26 +33,12 @@ pub struct Input<'a> {
     pub namespace: &'a str,
     /// `.Release.Revision`, from 1.
     pub revision: u32,
-    /// What `.Capabilities.APIVersions` holds.
-    pub api_versions: Arc<Vec<String>>,
-    /// What `.Capabilities.KubeVersion` is: `v1.36.3`.
-    pub kube_version: &'a str,
+    /// The cluster's version and APIs.
+    pub capabilities: &'a Arc<Capabilities>,
     /// Random values of earlier renders.
     pub generated: &'a Arc<Generated>,
     /// Reads the cluster.
     pub lookup: &'a Arc<dyn Lookup>,
-}
-
-/// Reads live objects for templates.
-pub trait Lookup: Send + Sync {
-    /// The object of this kind, namespace and name; a list of all when the name is empty; none when there is none.
-    fn get(
-        &self,
-        api_version: &str,
-        kind: &str,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Option<serde_json::Value>, String>;
 }
 
 /// What a chart rendered to.

@@ -194,6 +194,18 @@ impl Cluster {
         api.patch(&desired.key.name, &params, &Patch::Apply(body)).await.map_err(Failure::of)
     }
 
+    /// Creates an object that belongs to nobody, exactly as given.
+    pub async fn create_shared(&self, key: &ObjectKey, object: &Value) -> Result<(), Failure> {
+        let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
+        let params = PatchParams {
+            field_manager: Some(names::FIELD_MANAGER.to_owned()),
+            field_validation: Some(ValidationDirective::Ignore),
+            ..PatchParams::default()
+        };
+        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(Failure::of)?;
+        Ok(())
+    }
+
     /// The whole metadata of a live object, `managedFields` included.
     pub async fn metadata(
         &self,

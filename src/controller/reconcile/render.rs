@@ -4,8 +4,9 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use super::{
     super::{
+        charts::from_json,
         generated::{Generated, Life, Made},
-        renderer::{Input, Lookup, Render, RenderError},
+        renderer::{Input, Render, RenderError},
     },
     Work,
     status::Problem,
@@ -15,9 +16,15 @@ use crate::{
     release::{
         cluster::Cluster,
         digest::Long,
+        failure::Failure,
+        inventory::{GroupKind, ObjectKey},
         object::{Prepared, manifest_digest, prepare},
     },
+    render::{Lookup, LookupRecord},
 };
+
+/// What `crds/` holds.
+const CRD: &str = "CustomResourceDefinition.apiextensions.k8s.io";
 
 /// A render, and what is said of it in status.
 pub(super) struct Rendering {
@@ -116,6 +123,7 @@ impl Work<'_> {
         namespace: &str,
     ) -> Result<(Render, Prepared, Arc<Generated>), Problem> {
         let cluster = self.cluster();
+        self.ensure_crds().await?;
         // Charts that generate values are learnt as they are rendered; only they cost the reading of a Secret.
         let loaded = self.served.generates.load(Relaxed);
         let mut generated =
@@ -141,6 +149,30 @@ impl Work<'_> {
             }
         }
         Ok((render, prepared, generated))
+    }
+
+    /// The CRDs of the chart's `crds/` that are not there are created, as Helm does, once for each loaded chart. They belong
+    /// to nobody: all instances share them, and so do their users.
+    async fn ensure_crds(&self) -> Result<(), Problem> {
+        let crds = self.served.renderer.crds();
+        if crds.is_empty() || self.served.crds.load(Relaxed) {
+            return Ok(());
+        }
+        let (kind, _, _) = self
+            .cluster()
+            .resource(&GroupKind::parse(CRD))
+            .ok_or_else(|| Problem::of_failure("CrdFailed", &Failure::NotServed(CRD.into())))?;
+        for crd in crds {
+            let name = crd.object["metadata"]["name"].as_str().unwrap_or_default();
+            let key = ObjectKey { kind: kind.clone(), namespace: Box::default(), name: name.into() };
+            let fail = |failure: Failure| self.problem("CrdFailed", &key, &failure);
+            if self.cluster().metadata(&key).await.map_err(fail)?.is_none() {
+                self.cluster().create_shared(&key, &crd.object).await.map_err(fail)?;
+                tracing::info!(crd = name, "created");
+            }
+        }
+        self.served.crds.store(true, Relaxed);
+        Ok(())
     }
 
     fn prepare(
@@ -172,8 +204,7 @@ impl Work<'_> {
         let overrides = self.served.definition.overrides.clone();
         let cr = self.cr.clone();
         let (name, namespace) = (self.parent.name.clone(), namespace.to_owned());
-        let api_versions = self.cluster().api_versions();
-        let kube_version = self.operator.settings.kube_version.clone();
+        let capabilities = self.operator.capabilities();
         let generated = generated.clone();
         let lookup: Arc<dyn Lookup> = Arc::new(LiveLookup {
             cluster: self.cluster().clone(),
@@ -186,8 +217,7 @@ impl Work<'_> {
                 name: &name,
                 namespace: &namespace,
                 revision,
-                api_versions,
-                kube_version: &kube_version,
+                capabilities: &capabilities,
                 generated: &generated,
                 lookup: &lookup,
             };
@@ -243,14 +273,12 @@ struct LiveLookup {
 }
 
 impl Lookup for LiveLookup {
-    fn get(
-        &self,
-        api_version: &str,
-        kind: &str,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Option<serde_json::Value>, String> {
-        let gvk = Gvk::of(api_version, kind);
-        self.runtime.block_on(self.cluster.fetch(&gvk, namespace, name)).map_err(|f| f.to_string())
+    fn lookup(&self, query: &LookupRecord) -> Result<tera::Value, String> {
+        let gvk = Gvk::of(&query.api_version, &query.kind);
+        let found = self.cluster.fetch(&gvk, &query.namespace, &query.name);
+        match self.runtime.block_on(found).map_err(|f| f.to_string())? {
+            Some(object) => Ok(from_json(&object)),
+            None => Ok(tera::Value::from(tera::Map::new())),
+        }
     }
 }

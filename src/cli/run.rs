@@ -1,0 +1,249 @@
+//! `pintle run`: the operator.
+
+use std::{env, fs, future::Future, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result, anyhow};
+use clap::{Args, ValueEnum};
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    api::{Definition, duration, watches},
+    controller::{
+        Operator, Served,
+        charts::ChartRenderer,
+        http,
+        settings::{Settings, namespaces},
+    },
+};
+
+/// How many instances of a kind reconcile at once unless told otherwise. A reconcile waits for nothing but the answers of
+/// the API server, so this bounds requests, not work.
+const CONCURRENT: usize = 16;
+/// Kubernetes versions from this minor on stream the first list of a watch.
+const STREAMS_LISTS: u32 = 34;
+
+/// Run the operator
+///
+/// Flags, environment (WATCH_NAMESPACE) and the watches file are those of operator-sdk's Helm operator.
+#[derive(Args)]
+pub struct Run {
+    /// The watches file.
+    #[arg(long, default_value = "./watches.yaml")]
+    watches_file: PathBuf,
+    /// How often a resource is looked at when nothing happens, as in 30s or 5m; 0 for never.
+    #[arg(long, default_value = "1m", value_parser = duration::parse)]
+    reconcile_period: Duration,
+    /// How many resources of a kind may reconcile at once.
+    #[arg(long, default_value_t = CONCURRENT, value_parser = at_least_one)]
+    max_concurrent_reconciles: usize,
+    /// Where metrics are served; 0 for nowhere.
+    #[arg(long, alias = "metrics-addr", default_value = ":8080")]
+    metrics_bind_address: String,
+    /// Where the probes /healthz and /readyz are served; 0 for nowhere.
+    #[arg(long, default_value = ":8081")]
+    health_probe_bind_address: String,
+    /// Leave out the Event that lists the override values in use.
+    #[arg(long)]
+    suppress_override_values: bool,
+    /// Kubeconfig; without it the environment decides: KUBECONFIG, the default file, or the Pod's service account.
+    #[arg(long)]
+    kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig.
+    #[arg(long, requires = "kubeconfig")]
+    context: Option<String>,
+    /// Namespaces to watch, separated by commas; all when empty.
+    #[arg(long, env = "WATCH_NAMESPACE", default_value = "")]
+    namespace: String,
+    /// Form of the log.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+    /// What is logged: error, warn, info, debug, trace, or a filter such as pintle=debug,kube=info.
+    #[arg(long, env = "PINTLE_LOG", default_value = "info")]
+    log_level: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".into()),
+        Ok(n) => Ok(n),
+        Err(_) => Err(format!("{text:?} is not a number")),
+    }
+}
+
+impl Run {
+    /// Runs until a signal ends it.
+    pub fn run(self) -> Result<()> {
+        self.log()?;
+        // Two threads carry thousands of instances: what there is to do is waiting, but for renders, which have threads of
+        // their own.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(4)
+            .thread_name("pintle")
+            .thread_stack_size(1 << 20)
+            .enable_all()
+            .build()?;
+        runtime.block_on(self.serve())
+    }
+
+    fn log(&self) -> Result<()> {
+        let filter = EnvFilter::try_new(&self.log_level).with_context(|| format!("--log-level {:?}", self.log_level))?;
+        let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+        match self.log_format {
+            LogFormat::Text => builder.with_ansi(false).try_init(),
+            LogFormat::Json => builder.json().flatten_event(true).try_init(),
+        }
+        .map_err(|e| anyhow!("{e}"))
+    }
+
+    async fn serve(self) -> Result<()> {
+        let served = self.load()?;
+        let metrics = listen(&self.metrics_bind_address, "--metrics-bind-address").await?;
+        let probes = listen(&self.health_probe_bind_address, "--health-probe-bind-address").await?;
+        let client = self.client().await?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let (stop, stopped) = watch::channel(false);
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => tracing::info!("SIGTERM"),
+                _ = interrupt.recv() => tracing::info!("SIGINT"),
+            }
+            stop.send_replace(true);
+        });
+        let version = tokio::select! {
+            version = server_version(&client) => version,
+            () = until(stopped.clone()) => return Ok(()),
+        };
+        let settings = Settings {
+            namespaces: namespaces(&self.namespace),
+            reconcile_period: self.reconcile_period,
+            max_concurrent: self.max_concurrent_reconciles,
+            streaming_lists: streams_lists(&version),
+            kube_version: version,
+        };
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            kubernetes = settings.kube_version,
+            namespaces = ?settings.namespaces,
+            "started"
+        );
+        let (operator, events) = Operator::new(client, served, settings);
+        let events = tokio::spawn(events);
+        if let Some(listener) = metrics {
+            tracing::info!(address = %listener.local_addr()?, "serving /metrics");
+            tokio::spawn(http::metrics(listener, operator.clone(), until(stopped.clone())));
+        }
+        if let Some(listener) = probes {
+            tracing::info!(address = %listener.local_addr()?, "serving /healthz and /readyz");
+            tokio::spawn(http::probes(listener, operator.clone(), until(stopped.clone())));
+        }
+        let result = operator.clone().run(until(stopped)).await;
+        // What was said last is still written, if the API server takes it.
+        drop(operator);
+        let _ = tokio::time::timeout(Duration::from_secs(2), events).await;
+        result.map_err(anyhow::Error::from)
+    }
+
+    /// The definitions of the watches file, with their charts.
+    fn load(&self) -> Result<Vec<Served>> {
+        let file = self.watches_file.display();
+        let text = fs::read_to_string(&self.watches_file).with_context(|| format!("watches file {file}"))?;
+        let expand = |value: &str| {
+            let value = watches::expand_env(value, |name| env::var(name).ok());
+            ChartRenderer::expand(&value)
+        };
+        let mut served = Vec::new();
+        for definition in watches::parse(&text, expand).with_context(|| file.to_string())? {
+            let definition = Definition { quiet_overrides: self.suppress_override_values, ..definition };
+            let renderer = ChartRenderer::load(&definition.chart)
+                .with_context(|| format!("chart {} of {}", definition.chart.display(), definition.gvk.kind))?;
+            served.push(Served::new(definition, Arc::new(renderer)));
+        }
+        if served.is_empty() {
+            tracing::warn!(%file, "there is nothing to watch in the watches file");
+        }
+        Ok(served)
+    }
+
+    async fn client(&self) -> Result<Client> {
+        let mut config = match &self.kubeconfig {
+            Some(path) => {
+                let file = Kubeconfig::read_from(path).with_context(|| format!("kubeconfig {}", path.display()))?;
+                let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
+                Config::from_custom_kubeconfig(file, &options).await?
+            }
+            None => Config::infer().await?,
+        };
+        // Watches end by themselves long before.
+        config.read_timeout = Some(Duration::from_secs(330));
+        Ok(Client::try_from(config)?)
+    }
+}
+
+/// Binds an address; none for one that is switched off.
+async fn listen(address: &str, flag: &str) -> Result<Option<TcpListener>> {
+    let address: Option<SocketAddr> = http::address(address).map_err(|e| anyhow!("{flag}: {e}"))?;
+    match address {
+        Some(address) => {
+            Ok(Some(TcpListener::bind(address).await.with_context(|| format!("{flag}: cannot bind {address}"))?))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Comes to its end once it is to be stopped.
+fn until(mut stopped: watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
+    async move {
+        // The sender lives as long as the process does.
+        let _ = stopped.wait_for(|stopped| *stopped).await;
+    }
+}
+
+/// The API server's version, asked for until it answers.
+async fn server_version(client: &Client) -> String {
+    let mut wait = Duration::from_millis(500);
+    loop {
+        match client.apiserver_version().await {
+            Ok(info) => return info.git_version,
+            Err(error) => tracing::warn!(%error, "the API server does not answer yet"),
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(Duration::from_secs(10));
+    }
+}
+
+/// Whether an API server of this version can stream the first list of a watch.
+fn streams_lists(version: &str) -> bool {
+    let mut numbers = version.trim_start_matches('v').split(['.', '-', '+']).map(|n| n.parse::<u32>().unwrap_or(0));
+    let (major, minor) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    (major, minor) >= (1, STREAMS_LISTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_that_stream_lists() {
+        assert!(streams_lists("v1.36.3"));
+        assert!(streams_lists("v1.34.0-gke.1"));
+        assert!(!streams_lists("v1.33.9+k3s1"));
+        assert!(!streams_lists("?"));
+    }
+}

@@ -1,0 +1,287 @@
+//! The renderer of a loaded chart: values, templates, manifests.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tera::{Map, Value};
+
+use super::{
+    generated::{Generated, Life, Made},
+    renderer::{Input, Render, RenderError, Renderer},
+};
+use crate::{
+    api::{Gvk, status},
+    chart::{self, Chart},
+    manifest::{self, Hook, Order},
+    release::object::Rendered,
+    render::{self, GeneratedKey, GeneratedValues, Inputs, Limits, Program, Release, generated},
+    values, yaml,
+};
+
+/// So many sets of enabled subcharts of one chart stay compiled.
+const PROGRAMS: usize = 8;
+
+/// A chart, loaded once. Its templates are compiled once for each set of subcharts that values enable.
+pub struct ChartRenderer {
+    chart: Chart,
+    about: status::Chart,
+    crds: Vec<Rendered>,
+    programs: Mutex<Vec<(String, Program)>>,
+}
+
+impl ChartRenderer {
+    /// Loads a chart from a folder or an archive, and compiles it as its default values enable it.
+    pub fn load(path: &Path) -> anyhow::Result<Self> {
+        Self::new(chart::load(path, &chart::Limits::default())?)
+    }
+
+    /// Compiles a chart as its default values enable it.
+    pub fn new(chart: Chart) -> anyhow::Result<Self> {
+        let m = &chart.metadata;
+        let about = status::Chart {
+            name: m.name.clone(),
+            version: m.version.clone(),
+            app_version: m.app_version.clone(),
+            digest: format!("sha256:{}", chart.digest),
+            label: format!("{}-{}", m.name, m.version),
+        };
+        let enabled = values::process_dependencies(&chart, &Value::from(Map::new()))?;
+        let crds = crds(&enabled)?;
+        let renderer = ChartRenderer { chart, about, crds, programs: Mutex::default() };
+        // An error in a template is better told at the start.
+        renderer.program(&enabled)?;
+        Ok(renderer)
+    }
+
+    /// Expands what operator-sdk allows in an override value beyond environment variables. Template actions are refused.
+    pub fn expand(value: &str) -> Result<String, String> {
+        if value.contains("{{") {
+            return Err("template actions are not supported in override values: use $NAME for the environment".into());
+        }
+        Ok(value.to_owned())
+    }
+
+    fn program(&self, enabled: &Chart) -> Result<Program, render::Error> {
+        let mut which = String::new();
+        subcharts(enabled, &mut which);
+        let known = |programs: &Vec<(String, Program)>| {
+            programs.iter().find(|(key, _)| *key == which).map(|(_, program)| program.clone())
+        };
+        if let Some(program) = known(&self.programs.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(program);
+        }
+        let program = Program::new(enabled)?;
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if programs.len() >= PROGRAMS {
+            programs.remove(0);
+        }
+        programs.push((which, program.clone()));
+        Ok(program)
+    }
+}
+
+impl Renderer for ChartRenderer {
+    fn chart(&self) -> &status::Chart {
+        &self.about
+    }
+
+    fn crds(&self) -> &[Rendered] {
+        &self.crds
+    }
+
+    fn render(&self, input: &Input<'_>) -> Result<Render, RenderError> {
+        let given = given(input)?;
+        let enabled = values::process_dependencies(&self.chart, &given).map_err(values_error)?;
+        let values = values::coalesce(&enabled, &given).map_err(values_error)?;
+        let program = self.program(&enabled).map_err(|e| RenderError::Template(e.message))?;
+        let rendered = program
+            .render(&Inputs {
+                values,
+                release: Release {
+                    name: input.name.to_owned(),
+                    namespace: input.namespace.to_owned(),
+                    revision: i64::from(input.revision),
+                    is_install: input.revision == 1,
+                    is_upgrade: input.revision != 1,
+                },
+                capabilities: input.capabilities.clone(),
+                lookup: input.lookup.clone(),
+                generated: Arc::new(Kept { generated: input.generated.clone(), revision: input.revision }),
+                limits: Limits::default(),
+            })
+            .map_err(|e| RenderError::Template(e.message))?;
+        let notes_name = format!("{}/templates/NOTES.txt", self.chart.name());
+        let mut notes = String::new();
+        let mut files = Vec::with_capacity(rendered.files.len());
+        for file in &rendered.files {
+            if *file.name == *notes_name {
+                notes = file.text().into_owned();
+            } else if !file.is_notes() {
+                files.push((&*file.name, file.text()));
+            }
+        }
+        let manifests =
+            manifest::sort(files.iter().map(|(name, text)| (*name, text.as_ref())), Order::Install)
+                .map_err(|e| RenderError::Manifest(e.to_string()))?;
+        let mut objects = Vec::with_capacity(manifests.objects.len());
+        for manifest in &manifests.objects {
+            let object = yaml::parse_json(&manifest.text)
+                .map_err(|e| RenderError::Manifest(format!("{}: {e}", manifest.source)))?;
+            // A document of comments alone is none.
+            if !object.is_null() {
+                objects.push(Rendered { source: manifest.source.to_string(), object });
+            }
+        }
+        let mut hooks: Vec<&Hook> = manifests.hooks.iter().collect();
+        Hook::sort_for_run(&mut hooks);
+        Ok(Render {
+            objects,
+            hooks: hooks.into_iter().map(hook).collect(),
+            notes,
+            generated: rendered.generated.into_iter().map(made).collect(),
+        })
+    }
+}
+
+/// The values given: the spec, and the definition's overrides over it.
+fn given(input: &Input<'_>) -> Result<Value, RenderError> {
+    let spec: serde_json::Value =
+        serde_json::from_str(input.spec).map_err(|e| RenderError::Values(format!("spec: {e}")))?;
+    let mut given = match from_json(&spec) {
+        map if map.as_map().is_some() => map,
+        none if none.is_none() => Value::from(Map::new()),
+        _ => return Err(RenderError::Values("spec is not a mapping".into())),
+    };
+    for (key, value) in input.overrides {
+        given = values::set::parse_into(&format!("{key}={value}"), values::set::Style::Text, given)
+            .map_err(|e| RenderError::Values(format!("override of {key}: {e}")))?;
+    }
+    Ok(given)
+}
+
+fn values_error(error: values::Error) -> RenderError {
+    RenderError::Values(error.to_string())
+}
+
+/// The JSON of an API object as Go's decoder gives it to templates: integers int64 (here i128), other numbers float64.
+pub(super) fn from_json(json: &serde_json::Value) -> Value {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Value::none(),
+        Json::Bool(b) => Value::from(*b),
+        Json::Number(n) => match (n.as_i64(), n.as_f64()) {
+            (Some(i), _) => Value::from(i128::from(i)),
+            (None, Some(f)) => Value::from(f),
+            (None, None) => Value::none(),
+        },
+        Json::String(s) => Value::from(s.as_str()),
+        Json::Array(items) => Value::from(items.iter().map(from_json).collect::<Vec<_>>()),
+        Json::Object(entries) => {
+            let map: Map = entries.iter().map(|(key, value)| (key.clone().into(), from_json(value))).collect();
+            Value::from(map)
+        }
+    }
+}
+
+/// Names the subcharts of a chart, all the way down.
+fn subcharts(chart: &Chart, into: &mut String) {
+    into.push('(');
+    for sub in &chart.dependencies {
+        into.push_str(sub.name());
+        subcharts(sub, into);
+    }
+    into.push(')');
+}
+
+fn crds(chart: &Chart) -> anyhow::Result<Vec<Rendered>> {
+    let mut found = Vec::new();
+    for crd in chart.crds() {
+        for document in manifest::split(&crd.file.text()) {
+            let object = yaml::parse_json(document).map_err(|e| anyhow::anyhow!("{}: {e}", crd.path))?;
+            if !object.is_null() {
+                found.push(Rendered { source: crd.path.clone(), object });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn hook(hook: &Hook) -> status::Hook {
+    let head = &hook.manifest.head;
+    status::Hook {
+        kind: Gvk::of(&head.api_version, &head.kind).group_kind(),
+        name: head.name.clone(),
+        events: hook.events.iter().map(|e| e.name().to_owned()).collect(),
+        phase: status::HookPhase::NotRun,
+    }
+}
+
+/// The values of earlier renders, as the renderer asks for them.
+struct Kept {
+    generated: Arc<Generated>,
+    revision: u32,
+}
+
+impl GeneratedValues for Kept {
+    fn kept(&self, key: &GeneratedKey) -> Option<Value> {
+        let bytes = self.generated.get(&key.digest(), self.revision)?;
+        generated::decode(&serde_json::from_slice(bytes).ok()?)
+    }
+}
+
+fn made(made: render::Generated) -> Made {
+    Made {
+        call: made.key.digest(),
+        value: generated::encode(&made.value).to_string().into_bytes(),
+        life: if made.per_revision { Life::Revision } else { Life::Instance },
+        fresh: made.fresh,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::{Capabilities, NoCluster};
+
+    fn input<'a>(
+        spec: &'a str,
+        overrides: &'a [(String, String)],
+        capabilities: &'a Arc<Capabilities>,
+        generated: &'a Arc<Generated>,
+        lookup: &'a Arc<dyn render::Lookup>,
+    ) -> Input<'a> {
+        Input { spec, overrides, name: "front", namespace: "shop", revision: 1, capabilities, generated, lookup }
+    }
+
+    fn render(chart: &str, spec: &str, overrides: &[(String, String)]) -> Result<Render, RenderError> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("charts").join(chart);
+        let renderer = ChartRenderer::load(&path).unwrap();
+        let lookup: Arc<dyn render::Lookup> = Arc::new(NoCluster);
+        renderer.render(&input(spec, overrides, &Arc::default(), &Arc::default(), &lookup))
+    }
+
+    #[test]
+    fn a_chart_renders_from_a_spec() {
+        let out = render("web", r#"{"replicas": 1000000}"#, &[("image.tag".into(), "1.0".into())]).unwrap();
+        let deployment = out.objects.iter().find(|o| o.object["kind"] == "Deployment").unwrap();
+        assert_eq!(deployment.object["spec"]["replicas"], 1_000_000);
+        let image = deployment.object["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap();
+        assert!(image.ends_with(":1.0"), "{image}");
+        assert!(!out.notes.is_empty());
+    }
+
+    #[test]
+    fn what_a_chart_generates_is_told() {
+        let out = render("ledger", "{}", &[]).unwrap();
+        assert!(!out.generated.is_empty() && out.generated.iter().all(|m| m.fresh));
+        assert!(out.hooks.iter().any(|h| h.events.iter().any(|e| e == "pre-upgrade")), "{:?}", out.hooks);
+    }
+
+    #[test]
+    fn a_spec_must_be_a_mapping() {
+        assert_eq!(render("web", "[]", &[]).unwrap_err(), RenderError::Values("spec is not a mapping".into()));
+        assert!(render("web", "null", &[]).is_ok());
+    }
+}
