@@ -102,8 +102,10 @@ impl Run {
     }
 
     fn log(&self) -> Result<()> {
-        let filter = EnvFilter::try_new(&self.log_level).with_context(|| format!("--log-level {:?}", self.log_level))?;
-        let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+        let filter = EnvFilter::try_new(&self.log_level)
+            .with_context(|| format!("--log-level {:?}", self.log_level))?;
+        let builder =
+            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
         match self.log_format {
             LogFormat::Text => builder.with_ansi(false).try_init(),
             LogFormat::Json => builder.json().flatten_event(true).try_init(),
@@ -171,8 +173,9 @@ impl Run {
         let mut served = Vec::new();
         for definition in watches::parse(&text, expand).with_context(|| file.to_string())? {
             let definition = Definition { quiet_overrides: self.suppress_override_values, ..definition };
-            let renderer = ChartRenderer::load(&definition.chart)
-                .with_context(|| format!("chart {} of {}", definition.chart.display(), definition.gvk.kind))?;
+            let renderer = ChartRenderer::load(&definition.chart).with_context(|| {
+                format!("chart {} of {}", definition.chart.display(), definition.gvk.kind)
+            })?;
             served.push(Served::new(definition, Arc::new(renderer)));
         }
         if served.is_empty() {
@@ -184,8 +187,10 @@ impl Run {
     async fn client(&self) -> Result<Client> {
         let mut config = match &self.kubeconfig {
             Some(path) => {
-                let file = Kubeconfig::read_from(path).with_context(|| format!("kubeconfig {}", path.display()))?;
-                let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
+                let file =
+                    Kubeconfig::read_from(path).with_context(|| format!("kubeconfig {}", path.display()))?;
+                let options =
+                    KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
                 Config::from_custom_kubeconfig(file, &options).await?
             }
             None => Config::infer().await?,
@@ -200,9 +205,9 @@ impl Run {
 async fn listen(address: &str, flag: &str) -> Result<Option<TcpListener>> {
     let address: Option<SocketAddr> = http::address(address).map_err(|e| anyhow!("{flag}: {e}"))?;
     match address {
-        Some(address) => {
-            Ok(Some(TcpListener::bind(address).await.with_context(|| format!("{flag}: cannot bind {address}"))?))
-        }
+        Some(address) => Ok(Some(
+            TcpListener::bind(address).await.with_context(|| format!("{flag}: cannot bind {address}"))?,
+        )),
         None => Ok(None),
     }
 }
@@ -230,7 +235,8 @@ async fn server_version(client: &Client) -> String {
 
 /// Whether an API server of this version can stream the first list of a watch.
 fn streams_lists(version: &str) -> bool {
-    let mut numbers = version.trim_start_matches('v').split(['.', '-', '+']).map(|n| n.parse::<u32>().unwrap_or(0));
+    let mut numbers =
+        version.trim_start_matches('v').split(['.', '-', '+']).map(|n| n.parse::<u32>().unwrap_or(0));
     let (major, minor) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     (major, minor) >= (1, STREAMS_LISTS)
 }

@@ -58,7 +58,9 @@ impl ChartRenderer {
     /// Expands what operator-sdk allows in an override value beyond environment variables. Template actions are refused.
     pub fn expand(value: &str) -> Result<String, String> {
         if value.contains("{{") {
-            return Err("template actions are not supported in override values: use $NAME for the environment".into());
+            return Err(
+                "template actions are not supported in override values: use $NAME for the environment".into(),
+            );
         }
         Ok(value.to_owned())
     }
@@ -179,7 +181,8 @@ pub(super) fn from_json(json: &serde_json::Value) -> Value {
         Json::String(s) => Value::from(s.as_str()),
         Json::Array(items) => Value::from(items.iter().map(from_json).collect::<Vec<_>>()),
         Json::Object(entries) => {
-            let map: Map = entries.iter().map(|(key, value)| (key.clone().into(), from_json(value))).collect();
+            let map: Map =
+                entries.iter().map(|(key, value)| (key.clone().into(), from_json(value))).collect();
             Value::from(map)
         }
     }
@@ -252,7 +255,16 @@ mod tests {
         generated: &'a Arc<Generated>,
         lookup: &'a Arc<dyn render::Lookup>,
     ) -> Input<'a> {
-        Input { spec, overrides, name: "front", namespace: "shop", revision: 1, capabilities, generated, lookup }
+        Input {
+            spec,
+            overrides,
+            name: "front",
+            namespace: "shop",
+            revision: 1,
+            capabilities,
+            generated,
+            lookup,
+        }
     }
 
     fn render(chart: &str, spec: &str, overrides: &[(String, String)]) -> Result<Render, RenderError> {
@@ -281,7 +293,10 @@ mod tests {
 
     #[test]
     fn a_spec_must_be_a_mapping() {
-        assert_eq!(render("web", "[]", &[]).unwrap_err(), RenderError::Values("spec is not a mapping".into()));
+        assert_eq!(
+            render("web", "[]", &[]).unwrap_err(),
+            RenderError::Values("spec is not a mapping".into())
+        );
         assert!(render("web", "null", &[]).is_ok());
     }
 }

@@ -70,7 +70,14 @@ impl Served {
     pub fn new(definition: Definition, renderer: Arc<dyn Renderer>) -> Self {
         let label = names::definition_label(&definition.gvk.kind, &definition.gvk.group);
         let chart = digest::short(renderer.chart().digest.as_bytes());
-        Served { definition, renderer, label, chart, generates: AtomicBool::default(), crds: AtomicBool::default() }
+        Served {
+            definition,
+            renderer,
+            label,
+            chart,
+            generates: AtomicBool::default(),
+            crds: AtomicBool::default(),
+        }
     }
 }
 
@@ -241,8 +248,10 @@ impl Operator {
             let api_versions = self.cluster.api_versions().to_vec();
             // What is no version stays Helm's own default.
             let default = Capabilities::default();
-            let kube_version = KubeVersion::parse(&self.settings.kube_version).unwrap_or(default.kube_version);
-            *known = (epoch, Arc::new(Capabilities { kube_version, api_versions, ..Capabilities::default() }));
+            let kube_version =
+                KubeVersion::parse(&self.settings.kube_version).unwrap_or(default.kube_version);
+            *known =
+                (epoch, Arc::new(Capabilities { kube_version, api_versions, ..Capabilities::default() }));
         }
         known.1.clone()
     }

@@ -87,7 +87,16 @@ type Path = Vec<String>;
 /// Collects the paths of what is in `body` and not in `tree`.
 fn not_owned(body: &Value, tree: Option<&Map<String, Value>>, at: &mut Path, into: &mut Vec<Path>) {
     let Some(tree) = tree else {
-        into.push(at.clone());
+        match body {
+            Value::Object(map) if !map.is_empty() => {
+                for (key, value) in map {
+                    at.push(format!("f:{key}"));
+                    not_owned(value, None, at, into);
+                    at.pop();
+                }
+            }
+            _ => into.push(at.clone()),
+        }
         return;
     };
     match body {
@@ -217,6 +226,6 @@ mod tests {
     #[test]
     fn everything_is_gone_with_our_entry() {
         let said = sentence(&taken(&desired(), &[]));
-        assert_eq!(said, ".metadata, .spec were removed");
+        insta::assert_snapshot!(said, @".metadata.labels.app, .metadata.labels.tier, .spec.replicas, .spec.template.spec.containers were removed");
     }
 }

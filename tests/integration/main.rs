@@ -7,3 +7,12 @@
 mod harness;
 
 mod cluster;
+mod drift;
+mod errors;
+mod generated;
+mod idle;
+mod lifecycle;
+mod operator;
+mod ownership;
+mod resilience;
+mod schema;

@@ -1,0 +1,210 @@
+//! What others do to members, and what becomes of it.
+
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Service},
+};
+use kube::{
+    Api,
+    api::{DeleteParams, Patch, PatchParams},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Cluster, Namespace, wait},
+    operator::{Operator, Resources, condition, entry, sample, set_of},
+};
+
+/// A ready resource `web` of the test chart.
+async fn ready(cluster: &Cluster, prefix: &str) -> (Namespace, Operator, Resources) {
+    let space = cluster.namespace(prefix).await.unwrap();
+    let operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    (space, operator, samples)
+}
+
+fn by(manager: &str) -> PatchParams {
+    PatchParams { field_manager: Some(manager.into()), ..PatchParams::default() }
+}
+
+#[tokio::test]
+async fn a_changed_field_is_put_back_and_the_manager_named() {
+    let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-field").await;
+    let deployments: Api<Deployment> = space.api();
+    let patch = json!({"spec": {"replicas": 3, "template": {"spec": {"containers": [{"name": "main", "image": "evil:1"}]}}}});
+    deployments.patch("web", &by("kubectl-edit"), &Patch::Strategic(patch)).await.unwrap();
+    let back = |d: Option<&Deployment>| {
+        let spec = d.and_then(|d| d.spec.as_ref());
+        spec.is_some_and(|s| {
+            s.replicas == Some(1)
+                && s.template
+                    .spec
+                    .as_ref()
+                    .is_some_and(|p| p.containers[0].image.as_deref() == Some("sample:1"))
+        })
+    };
+    wait::object(&deployments, "web", "it is as rendered", back).await.unwrap();
+    let note = samples.event(&operator, "web", "DriftCorrected").await.unwrap();
+    assert!(note.contains("Deployment.apps") && note.contains("kubectl-edit took"), "{note}");
+    assert!(note.contains(".spec.replicas") && note.contains(r#"containers[name="main"].image"#), "{note}");
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(web.data["status"]["release"]["revision"], 1, "drift is no revision");
+    let drifts =
+        operator.metrics().await.unwrap().sum("pintle_drifts_total", &[("member", "Deployment.apps")]);
+    assert!(drifts >= 1.0, "{drifts}");
+}
+
+#[tokio::test]
+async fn another_applier_that_forces_is_put_back() {
+    let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-apply").await;
+    let maps: Api<ConfigMap> = space.api();
+    let theirs = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web-0"},
+        "data": {"message": "theirs", "more": "theirs too"}});
+    maps.patch("web-0", &PatchParams::apply("argocd").force(), &Patch::Apply(&theirs)).await.unwrap();
+    let back =
+        |m: Option<&ConfigMap>| m.and_then(|m| m.data.as_ref()).is_some_and(|d| d["message"] == "hello");
+    let map = wait::object(&maps, "web-0", "its message is as rendered", back).await.unwrap().unwrap();
+    assert_eq!(map.data.unwrap()["more"], "theirs too", "what the chart does not render is left alone");
+    assert!(
+        samples
+            .event(&operator, "web", "DriftCorrected")
+            .await
+            .unwrap()
+            .contains("argocd took .data.message")
+    );
+}
+
+#[tokio::test]
+async fn fields_that_the_chart_does_not_render_are_left_alone() {
+    let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-foreign").await;
+    let deployments: Api<Deployment> = space.api();
+    let patch = json!({
+        "metadata": {"annotations": {"team": "blue"}, "labels": {"cost": "7"}},
+        "spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "now"}}}},
+    });
+    deployments.patch("web", &by("kubectl-rollout"), &Patch::Merge(patch)).await.unwrap();
+    // A later change of ours, which is made after the operator has seen theirs, leaves them too.
+    samples.change("web", json!({"replicas": 2})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let deployment = deployments.get("web").await.unwrap();
+    assert_eq!(deployment.spec.as_ref().unwrap().replicas, Some(2));
+    assert_eq!(deployment.metadata.annotations.unwrap()["team"], "blue");
+    assert_eq!(deployment.metadata.labels.unwrap()["cost"], "7");
+    let template = deployment.spec.unwrap().template.metadata.unwrap();
+    assert_eq!(template.annotations.unwrap()["kubectl.kubernetes.io/restartedAt"], "now");
+    let drifts = operator.metrics().await.unwrap().sum("pintle_drifts_total", &[]);
+    assert!(drifts < 0.1, "{drifts}");
+}
+
+#[tokio::test]
+async fn a_deleted_member_returns() {
+    let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-delete").await;
+    let services: Api<Service> = space.api();
+    let before = services.get("web").await.unwrap();
+    services.delete("web", &DeleteParams::default()).await.unwrap();
+    let back = |s: Option<&Service>| s.is_some_and(|s| s.metadata.uid != before.metadata.uid);
+    wait::object(&services, "web", "it is back", back).await.unwrap();
+    let note = samples.event(&operator, "web", "DriftCorrected").await.unwrap();
+    assert!(note.contains("Service") && note.contains("it was deleted"), "{note}");
+}
+
+#[tokio::test]
+async fn labels_that_membership_hangs_on_are_put_back() {
+    let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-labels").await;
+    let set = set_of(&samples.api().get("web").await.unwrap());
+    let maps: Api<ConfigMap> = space.api();
+    let before = maps.get("web-0").await.unwrap();
+    let labelled = |m: Option<&ConfigMap>| {
+        let labels = m.and_then(|m| m.metadata.labels.as_ref());
+        labels.is_some_and(|l| {
+            l.get("applyset.kubernetes.io/part-of") == Some(&set)
+                && l.get("pintle.dev/definition").is_some_and(|d| d == "sample.test.pintle.dev")
+                && l.get("app").is_some_and(|a| a == "web")
+        })
+    };
+    for labels in [
+        json!({"app": null}),
+        json!({"pintle.dev/definition": null}),
+        json!({"applyset.kubernetes.io/part-of": null}),
+        json!({"applyset.kubernetes.io/part-of": "mine"}),
+        json!({"applyset.kubernetes.io/part-of": null, "pintle.dev/definition": null, "app": null}),
+    ] {
+        maps.patch("web-0", &by("kubectl-label"), &Patch::Merge(json!({"metadata": {"labels": labels}})))
+            .await
+            .unwrap();
+        wait::object(&maps, "web-0", &format!("its labels are back after {labels}"), labelled).await.unwrap();
+    }
+    assert_eq!(maps.get("web-0").await.unwrap().metadata.uid, before.metadata.uid);
+    samples.ready(&operator, "web").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_member_too_many_is_pruned() {
+    let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-extra").await;
+    let set = set_of(&samples.api().get("web").await.unwrap());
+    let maps: Api<ConfigMap> = space.api();
+    let extra: ConfigMap = serde_json::from_value(json!({"metadata": {"name": "extra",
+        "labels": {"applyset.kubernetes.io/part-of": set, "pintle.dev/definition": "sample.test.pintle.dev"}}}))
+    .unwrap();
+    let uid = maps.create(&kube::api::PostParams::default(), &extra).await.unwrap().metadata.uid.unwrap();
+    wait::gone(&maps, "extra", &uid).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_fight_is_held_back() {
+    let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-fight").await;
+    let maps: Api<ConfigMap> = space.api();
+    let theirs = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web-0"}, "data": {"message": "theirs"}});
+    let message = |m: &ConfigMap| m.data.as_ref().map(|d| d["message"].clone()).unwrap_or_default();
+    let mut rounds = 0;
+    // The other controller answers each correction; the operator gives way after a few.
+    let waiting = loop {
+        maps.patch("web-0", &PatchParams::apply("stubborn").force(), &Patch::Apply(&theirs)).await.unwrap();
+        rounds += 1;
+        let settled = operator
+            .until("it is put back, or that waits", || async {
+                let web = samples.api().get("web").await?;
+                if condition(&web, "Ready").is_some_and(|c| c["reason"] == "Waiting") {
+                    return Ok(Some(Some(web)));
+                }
+                Ok((message(&maps.get("web-0").await?) == "hello").then_some(None))
+            })
+            .await
+            .unwrap();
+        if let Some(web) = settled {
+            break web;
+        }
+        assert!(rounds < 20, "never held back");
+    };
+    assert!(condition(&waiting, "Ready").unwrap()["message"].as_str().unwrap().contains("again and again"));
+    // When the other gives up, it is put back in the end.
+    let back = |m: Option<&ConfigMap>| m.is_some_and(|m| message(m) == "hello");
+    wait::object(&maps, "web-0", "it is put back at last", back).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+}
+
+#[tokio::test]
+async fn drift_that_is_only_reported() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("drift-report").await.unwrap();
+    let mut report: Value = entry("Sample", &sample());
+    report["pintle"] = json!({"drift": {"mode": "Report"}});
+    let operator = Operator::start(cluster, &space, &[report], &[]).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"workload": false})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let maps: Api<ConfigMap> = space.api();
+    maps.patch("web-0", &by("kubectl-edit"), &Patch::Merge(json!({"data": {"message": "theirs"}})))
+        .await
+        .unwrap();
+    let web = samples.await_condition(&operator, "web", "Drifted", "True").await.unwrap();
+    assert!(condition(&web, "Drifted").unwrap()["message"].as_str().unwrap().contains("web-0"));
+    assert_eq!(maps.get("web-0").await.unwrap().data.unwrap()["message"], "theirs");
+    // A new spec is applied all the same.
+    samples.change("web", json!({"message": "new"})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(maps.get("web-0").await.unwrap().data.unwrap()["message"], "new");
+}

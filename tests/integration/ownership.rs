@@ -1,0 +1,173 @@
+//! Whose objects are whose, and what goes with a resource.
+
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Pod},
+    rbac::v1::ClusterRole,
+};
+use kube::{
+    Api,
+    api::{DeleteParams, ListParams, PostParams},
+};
+use serde_json::json;
+
+use crate::{
+    harness::{Cluster, wait},
+    operator::{Operator, Resources, condition, entry, sample},
+};
+
+#[tokio::test]
+async fn what_a_resource_owns_goes_with_it() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("cascade").await.unwrap();
+    let operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"replicas": 2})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let deployments: Api<Deployment> = space.api();
+    let uid = deployments.get("web").await.unwrap().metadata.uid.unwrap();
+    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
+    wait::gone(&deployments, "web", &uid).await.unwrap();
+    let pods: Api<Pod> = space.api();
+    operator
+        .until("nothing is left", || async {
+            let ours = ListParams::default().labels("applyset.kubernetes.io/part-of");
+            let maps = space.api::<ConfigMap>().list(&ours).await?.items.len();
+            Ok((pods.list(&ListParams::default()).await?.items.len() + maps == 0).then_some(()))
+        })
+        .await
+        .unwrap();
+    operator
+        .until("nothing is watched", || async {
+            Ok((operator.metrics().await?.sum("pintle_watches", &[]) < 0.5).then_some(()))
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn what_garbage_collection_does_not_reach_goes_by_the_finalizer() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("finalizer").await.unwrap();
+    let other = cluster.namespace("finalizer-other").await.unwrap();
+    // Members in another namespace are seen by an operator that watches all.
+    let operator = Operator::start(cluster, &space, &[entry("Sample", &sample())], &[]).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"workload": false})).await.unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(web.metadata.finalizers, None);
+
+    samples
+        .change("web", json!({"clusterRole": true, "otherNamespace": other.name(), "keep": true}))
+        .await
+        .unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(web.metadata.finalizers.unwrap(), ["pintle.dev/uninstall"]);
+    assert_eq!(
+        web.metadata.annotations.unwrap()["applyset.kubernetes.io/additional-namespaces"],
+        other.name()
+    );
+    let name = format!("{}-web", space.name());
+    let roles: Api<ClusterRole> = Api::all(space.client());
+    assert_eq!(roles.get(&name).await.unwrap().metadata.owner_references, None);
+    assert!(other.api::<ConfigMap>().get_opt(&name).await.unwrap().is_some());
+
+    let uid = web.metadata.uid.unwrap();
+    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
+    wait::gone(samples.api(), "web", &uid).await.unwrap();
+    assert!(roles.get_opt(&name).await.unwrap().is_none());
+    assert!(other.api::<ConfigMap>().get_opt(&name).await.unwrap().is_none());
+    assert!(space.api::<ConfigMap>().get_opt("web-0").await.unwrap().is_none());
+    let kept = space.api::<ConfigMap>().get("web-kept").await.unwrap();
+    assert_eq!(kept.metadata.labels.unwrap_or_default().get("applyset.kubernetes.io/part-of"), None);
+    assert!(kept.metadata.owner_references.unwrap_or_default().is_empty());
+}
+
+#[tokio::test]
+async fn a_resource_deleted_while_the_operator_is_down() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("down").await.unwrap();
+    let mut operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"clusterRole": true})).await.unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    operator.stop().await.unwrap();
+    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
+    assert!(samples.api().get_opt("web").await.unwrap().is_some(), "the finalizer holds it");
+    operator.run().await.unwrap();
+    wait::gone(samples.api(), "web", web.metadata.uid.as_ref().unwrap()).await.unwrap();
+    let roles: Api<ClusterRole> = Api::all(space.client());
+    assert!(roles.get_opt(&format!("{}-web", space.name())).await.unwrap().is_none());
+    assert!(space.api::<Deployment>().get_opt("web").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn an_orphaning_deletion_leaves_everything() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("orphan").await.unwrap();
+    let operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"clusterRole": true})).await.unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    samples.annotate("web", "pintle.dev/orphan", "true").await.unwrap();
+    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
+    wait::gone(samples.api(), "web", web.metadata.uid.as_ref().unwrap()).await.unwrap();
+    let deployment = space.api::<Deployment>().get("web").await.unwrap();
+    assert!(deployment.metadata.owner_references.unwrap_or_default().is_empty());
+    assert_eq!(deployment.metadata.deletion_timestamp, None);
+    let roles: Api<ClusterRole> = Api::all(space.client());
+    let role = format!("{}-web", space.name());
+    roles.get(&role).await.unwrap();
+    roles.delete(&role, &DeleteParams::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_object_of_another_instance_is_never_taken() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("stolen").await.unwrap();
+    let chart = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(chart.path().join("templates")).unwrap();
+    std::fs::write(chart.path().join("Chart.yaml"), "apiVersion: v2\nname: same\nversion: 1.0.0\n").unwrap();
+    std::fs::write(
+        chart.path().join("templates/a.yaml"),
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shared\ndata:\n  owner: {{ .Release.Name }}\n",
+    )
+    .unwrap();
+    let operator = Operator::start(cluster, &space, &[entry("Sample", chart.path())], &[]).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("first", json!({})).await.unwrap();
+    samples.ready(&operator, "first").await.unwrap();
+    samples.create("second", json!({})).await.unwrap();
+    let second = samples.await_condition(&operator, "second", "Ready", "False").await.unwrap();
+    let message = condition(&second, "Ready").unwrap()["message"].as_str().unwrap();
+    assert!(message.contains("ConfigMap") && message.contains("it belongs to Sample first"), "{message}");
+    let maps: Api<ConfigMap> = space.api();
+    assert_eq!(maps.get("shared").await.unwrap().data.unwrap()["owner"], "first");
+    // Once the first lets it go, the second has it.
+    samples.api().delete("first", &DeleteParams::default()).await.unwrap();
+    samples.ready(&operator, "second").await.unwrap();
+    assert_eq!(maps.get("shared").await.unwrap().data.unwrap()["owner"], "second");
+}
+
+#[tokio::test]
+async fn an_object_that_somebody_else_made_is_refused() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("foreign").await.unwrap();
+    let operator = Operator::sample(cluster, &space).await.unwrap();
+    let maps: Api<ConfigMap> = space.api();
+    let theirs: ConfigMap =
+        serde_json::from_value(json!({"metadata": {"name": "web-0"}, "data": {"message": "theirs"}}))
+            .unwrap();
+    let params = PostParams { field_manager: Some("kubectl-create".into()), ..PostParams::default() };
+    maps.create(&params, &theirs).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"workload": false})).await.unwrap();
+    let web = samples.await_condition(&operator, "web", "Ready", "False").await.unwrap();
+    let ready = condition(&web, "Ready").unwrap();
+    assert_eq!(ready["reason"], "NotOurs");
+    assert!(ready["message"].as_str().unwrap().contains("made by kubectl-create"), "{ready}");
+    assert_eq!(maps.get("web-0").await.unwrap().data.unwrap()["message"], "theirs");
+    // Deleting the resource leaves what it never had.
+    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
+    maps.delete("web-0", &DeleteParams::default()).await.unwrap();
+}
