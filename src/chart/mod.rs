@@ -14,6 +14,7 @@ mod metadata;
 mod pattern;
 pub mod semver;
 mod text;
+mod usable;
 mod values;
 
 use std::path::Path;

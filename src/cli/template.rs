@@ -13,7 +13,7 @@ use anyhow::{Context as _, Error, Result, anyhow, bail};
 use clap::Args;
 
 use crate::{
-    chart::{self, Chart, semver},
+    chart::{self, Chart},
     manifest::{self, Manifests, Order, Section, Show},
     render::{self, Capabilities, Inputs, KubeVersion, Program, Release, Rendered},
     value::quote::quote,
@@ -160,11 +160,10 @@ impl Template {
         }
         let user = self.values.merge().map_err(Error::new)?;
         let chart = chart::load(Path::new(path), &chart::Limits::default()).map_err(Error::new)?;
-        check_installable(&chart)?;
+        chart.check_installable().map_err(Error::new)?;
         if chart.metadata.deprecated {
             tracing::warn!("this chart is deprecated");
         }
-        check_dependencies(&chart)?;
         check_name(name)?;
         let chart = process_dependencies(&chart, &user)
             .map_err(|error| anyhow!("chart dependencies processing failed: {error}"))?;
@@ -181,13 +180,8 @@ impl Template {
         };
 
         let failed = |error: Error| Failure { error, written: Some(String::new()) };
-        let (wanted, given) = (&chart.metadata.kube_version, &capabilities.kube_version);
-        if !wanted.is_empty() && !semver::is_compatible(wanted, &given.normalized) {
-            let given = &given.version;
-            return Err(failed(anyhow!(
-                "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {given}"
-            )));
-        }
+        let given = &capabilities.kube_version;
+        chart.check_kube_version(&given.normalized, &given.version).map_err(|error| failed(error.into()))?;
         let program = Program::new(&chart).map_err(|error| failed(error.into()))?;
         let inputs = Inputs { capabilities: Arc::new(capabilities), ..Inputs::offline(values, release) };
         let rendered = program.render(&inputs).map_err(|error| failed(error.into()))?;
@@ -240,33 +234,6 @@ fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
         }
         Failure { error: error.into(), written: Some(written) }
     })
-}
-
-fn check_installable(chart: &Chart) -> Result<()> {
-    match chart.metadata.chart_type.as_str() {
-        "" | "application" => Ok(()),
-        other => bail!("{other} charts are not installable"),
-    }
-}
-
-/// Refuses a chart whose Chart.yaml needs what is not in charts/ (`CheckDependencies`).
-fn check_dependencies(chart: &Chart) -> Result<()> {
-    let there = |name: &str| chart.dependencies.iter().any(|sub| sub.name() == name);
-    let missing: Vec<&str> = chart
-        .metadata
-        .dependencies()
-        .iter()
-        .map(|dependency| dependency.name.as_str())
-        .filter(|name| !there(name))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    bail!(
-        "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' to fetch \
-         missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
-        missing.join(", ")
-    )
 }
 
 /// Refuses a name that no release may have (`ValidateReleaseName`).

@@ -9,7 +9,6 @@ mod harness;
 mod cluster;
 mod drift;
 mod errors;
-mod generated;
 mod idle;
 mod lifecycle;
 mod operator;
