@@ -1,6 +1,6 @@
 //! `pintle run`: the operator.
 
-use std::{env, fs, future::Future, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{env, fs, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
@@ -213,11 +213,9 @@ async fn listen(address: &str, flag: &str) -> Result<Option<TcpListener>> {
 }
 
 /// Comes to its end once it is to be stopped.
-fn until(mut stopped: watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
-    async move {
-        // The sender lives as long as the process does.
-        let _ = stopped.wait_for(|stopped| *stopped).await;
-    }
+async fn until(mut stopped: watch::Receiver<bool>) {
+    // The sender lives as long as the process does.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 /// The API server's version, asked for until it answers.

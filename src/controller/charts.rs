@@ -100,8 +100,8 @@ impl Renderer for ChartRenderer {
             .check_kube_version(&kube_version.normalized, &kube_version.version)
             .map_err(|e| RenderError::Template(e.to_string()))?;
         let given = given(input)?;
-        let enabled = values::process_dependencies(&self.chart, &given).map_err(values_error)?;
-        let values = values::coalesce(&enabled, &given).map_err(values_error)?;
+        let enabled = values::process_dependencies(&self.chart, &given).map_err(|e| values_error(&e))?;
+        let values = values::coalesce(&enabled, &given).map_err(|e| values_error(&e))?;
         let program = self.program(&enabled).map_err(|e| RenderError::Template(e.message))?;
         let rendered = program
             .render(&Inputs {
@@ -147,7 +147,7 @@ impl Renderer for ChartRenderer {
             objects,
             hooks: hooks.into_iter().map(hook).collect(),
             notes,
-            generated: rendered.generated.into_iter().map(made).collect(),
+            generated: rendered.generated.iter().map(made).collect(),
         })
     }
 }
@@ -168,7 +168,7 @@ fn given(input: &Input<'_>) -> Result<Value, RenderError> {
     Ok(given)
 }
 
-fn values_error(error: values::Error) -> RenderError {
+fn values_error(error: &values::Error) -> RenderError {
     RenderError::Values(error.to_string())
 }
 
@@ -239,7 +239,7 @@ impl GeneratedValues for Kept {
     }
 }
 
-fn made(made: render::Generated) -> Made {
+fn made(made: &render::Generated) -> Made {
     Made {
         call: made.key.digest(),
         value: generated::encode(&made.value).to_string().into_bytes(),
