@@ -17,6 +17,11 @@ cluster: ## Build the programs of the test cluster (once; some minutes)
 cluster-up: cluster ## Start a control plane for work by hand, until Ctrl-C
 	@$(CARGO) run --quiet --locked --example cluster
 
+.PHONY: demo
+demo: cluster ## Watch the operator at work on a real control plane
+	@$(CARGO) build --locked --bin pintle --example demo
+	@target/debug/examples/demo
+
 .PHONY: test
 test: cluster ## Run all tests, on a real control plane
 	$(CARGO) test --locked
