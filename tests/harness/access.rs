@@ -5,7 +5,6 @@ use std::{
     path::{Path, PathBuf},
     process::Stdio,
     sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
 };
 
 use anyhow::{Context as _, Result};
@@ -273,7 +272,7 @@ async fn wait_for_grant(client: &Client, grant: &Grant<'_>) -> Result<()> {
             ..SelfSubjectAccessReview::default()
         };
         let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
-        wait::until("the API server knows a user's rights", Duration::from_secs(10), || async {
+        wait::until("the API server knows a user's rights", wait::PATIENCE, || async {
             let answer = reviews.create(&PostParams::default(), &review).await?;
             Ok(answer.status.is_some_and(|status| status.allowed).then_some(()))
         })

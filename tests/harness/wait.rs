@@ -9,8 +9,9 @@ use kube::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-/// How long tests wait for what takes a second on an idle machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How long tests wait for what takes a second on an idle machine. Nothing is waited for longer than it takes, so a long
+/// limit costs nothing, and a short one fails on a machine that is busy with something else.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The pause between two attempts at what cannot be watched.
 const RETRY: Duration = Duration::from_millis(20);
