@@ -21,6 +21,7 @@ mod limits;
 mod lists;
 mod math;
 mod merge;
+pub mod methods;
 mod param;
 mod paths;
 mod printing;

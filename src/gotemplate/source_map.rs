@@ -7,8 +7,17 @@ use super::ast::NodeRef;
 pub struct Site<'a> {
     /// The node that Go's error would point at when what stands here fails.
     pub node: NodeRef<'a>,
+    /// The node that Go looked at before it evaluated any arguments: what it finds wrong then is reported there.
+    pub before: NodeRef<'a>,
     /// The arguments, when it is a call.
     pub args: Vec<ArgSite<'a>>,
+}
+
+impl<'a> Site<'a> {
+    /// The site of a node without arguments.
+    pub(super) fn of(node: NodeRef<'a>) -> Self {
+        Self { node, before: node, args: Vec::new() }
+    }
 }
 
 /// An argument of a call.
@@ -18,6 +27,8 @@ pub struct ArgSite<'a> {
     pub node: NodeRef<'a>,
     /// Whether a nil here is an `interface {}` that is nil, as the entries of maps are, and not no value at all.
     pub typed_nil: bool,
+    /// Whether it is a constant, which Go makes what the parameter is, if it can.
+    pub constant: bool,
 }
 
 /// Where the nodes of one template are in its lowered source.

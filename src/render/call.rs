@@ -153,10 +153,12 @@ pub(super) fn method(run: &Run, name: &str, args: &[Value], lenient: bool) -> Re
 
 /// The number of arguments that a method takes, checked.
 pub(super) fn check_count(name: &str, want: usize, got: usize) -> Result<(), Fault> {
-    if want == got {
-        return Ok(());
-    }
-    Err(Fault::Message(format!("wrong number of args for {name}: want {want} got {got}")))
+    if want == got { Ok(()) } else { Err(wrong_count(name, want, got)) }
+}
+
+/// The fault of a wrong number of arguments.
+pub(super) fn wrong_count(name: &str, want: usize, got: usize) -> Fault {
+    Fault::Message(format!("wrong number of args for {name}: want {want} got {got}"))
 }
 
 /// Checks a method's argument.

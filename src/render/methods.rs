@@ -3,14 +3,18 @@
 use tera::Value;
 
 use crate::{
-    functions::Param,
+    functions::{
+        Param,
+        methods::{self, MethodError},
+    },
     value::typed::{self, Type},
 };
 
 use super::{
-    call::{check_arg, check_count, method_error},
-    control, files,
+    call::{check_arg, check_count, method_error, wrong_count},
+    files,
     run::{Fault, Run},
+    unit::wrong_type,
 };
 
 /// Calls a method that [`Type::methods`] lists.
@@ -51,10 +55,14 @@ pub(super) fn call(
             check_count(name, 0, args.len())?;
             Ok(field("text"))
         }
-        (_, "String") => {
-            check_count(name, 0, args.len())?;
-            control::print(run, receiver)
-        }
-        _ => Err(method_error(name, format!("the method {name} of {} is not supported", kind.name()))),
+        _ => match methods::call(kind, name, receiver, args) {
+            Some(answer) => answer.map_err(|error| match error {
+                MethodError::Count(want) => wrong_count(name, want, args.len()),
+                MethodError::Argument(at, expected) => wrong_type(&run.scope, at + 1, expected, &args[at]),
+                MethodError::Uncallable(text) => Fault::Message(text),
+                MethodError::Failed(text) => method_error(name, text),
+            }),
+            None => Err(method_error(name, format!("the method {name} of {} is not supported", kind.name()))),
+        },
     }
 }

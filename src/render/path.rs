@@ -30,24 +30,41 @@ impl Path {
     }
 
     /// What the path leads to. A field of a base that is nil is nil, unless the path is strict.
+    #[inline]
     pub(super) fn walk<'v>(
         &'v self,
         run: &Run,
         base: &'v Value,
         strict: bool,
     ) -> Result<Cow<'v, Value>, Fault> {
-        let changed = run.scope.changed_any();
+        if run.scope.changed_any() {
+            return self.step_by_step(run, base, strict);
+        }
+        let mut at = base;
+        for (number, field) in self.fields.iter().enumerate() {
+            let found = match at.as_map() {
+                Some(map) if !field.guarded => match lookup(map, &field.name) {
+                    None if number + 1 == self.fields.len() && Type::of(at).is_none() => {
+                        return Ok(Cow::Owned(Value::none()));
+                    }
+                    found => found,
+                },
+                _ => None,
+            };
+            match found {
+                Some(found) => at = found,
+                None => return self.step_by_step(run, base, strict),
+            }
+        }
+        Ok(Cow::Borrowed(at))
+    }
+
+    /// The same with an eye to everything: changed maps, Go's types, errors.
+    fn step_by_step<'v>(&self, run: &Run, base: &'v Value, strict: bool) -> Result<Cow<'v, Value>, Fault> {
         let mut at = Cow::Borrowed(base);
         // Whether what we are at was held in an `interface {}`, which is the type that Go's errors then name.
         let mut held = strict;
         for (number, field) in self.fields.iter().enumerate() {
-            if let (Cow::Borrowed(value), false, false) = (&at, changed, field.guarded)
-                && let Some(found) = value.as_map().and_then(|map| lookup(map, &field.name))
-            {
-                at = Cow::Borrowed(found);
-                held = true;
-                continue;
-            }
             if at.is_none() || at.is_undefined() {
                 if number == 0 && !strict {
                     return Ok(Cow::Owned(Value::none()));

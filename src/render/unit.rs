@@ -10,6 +10,7 @@ use crate::{
         ast::{Arena, Source, Tree, TreeSet},
         error_context,
         lower::{self, Lowered, Tables},
+        print,
         source_map::{Site, SourceMap},
     },
     value::{Scope, kind, quote::quote},
@@ -332,6 +333,7 @@ fn at_site<'a>(
     let site = map.site(number)?;
     let node = match fault {
         Some(Fault::Argument { at, .. }) => site.args.get(*at).map_or(site.node, |arg| arg.node),
+        Some(Fault::Message(_)) => site.before,
         _ => site.node,
     };
     let (location, context) = error_context(source, node);
@@ -364,8 +366,11 @@ pub(super) fn describe(
         }
         Some(Fault::Through(error)) => return (String::new(), Some(error)),
         Some(Fault::Message(text) | Fault::Limit(text)) => text,
-        Some(Fault::Argument { expected, got: Some(got), .. }) => {
-            format!("wrong type for value; expected {expected}; got {got}")
+        Some(Fault::Argument { at, expected, got: Some(got) }) => {
+            match site.and_then(|site| site.args.get(at)).filter(|arg| arg.constant) {
+                Some(arg) => wrong_constant(expected, &print(arg.node)),
+                None => format!("wrong type for value; expected {expected}; got {got}"),
+            }
         }
         Some(Fault::Argument { at, expected, got: None }) => {
             let typed = site.and_then(|site| site.args.get(at)).is_some_and(|arg| arg.typed_nil);
@@ -381,6 +386,15 @@ pub(super) fn describe(
         },
     };
     (text, None)
+}
+
+/// What Go says of a constant that a method's parameter cannot be.
+fn wrong_constant(expected: &str, node: &str) -> String {
+    match expected {
+        "string" | "bool" => format!("expected {expected}; found {node}"),
+        "int" | "int64" | "time.Duration" => format!("expected integer; found {node}"),
+        _ => format!("can't handle {node} for arg of type {expected}"),
+    }
 }
 
 /// The fault of an argument of a wrong type.

@@ -2,15 +2,15 @@
 
 /// A date and the time of its day, without a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Civil {
-    pub(super) year: i64,
+pub(crate) struct Civil {
+    pub(crate) year: i64,
     /// From 1.
-    pub(super) month: i64,
+    pub(crate) month: i64,
     /// From 1.
-    pub(super) day: i64,
-    pub(super) hour: i64,
-    pub(super) minute: i64,
-    pub(super) second: i64,
+    pub(crate) day: i64,
+    pub(crate) hour: i64,
+    pub(crate) minute: i64,
+    pub(crate) second: i64,
 }
 
 pub(super) const MONTHS: [&str; 12] = [
@@ -55,7 +55,7 @@ pub(super) const fn days_before(month: i64) -> i64 {
 }
 
 /// The day of the year, from 1.
-pub(super) const fn year_day(civil: Civil) -> i64 {
+pub(crate) const fn year_day(civil: Civil) -> i64 {
     days_before(civil.month) + civil.day + (civil.month > 2 && is_leap(civil.year)) as i64
 }
 
@@ -98,7 +98,7 @@ impl Civil {
     }
 
     /// From 0, Sunday.
-    pub(super) fn weekday(self) -> i64 {
+    pub(crate) fn weekday(self) -> i64 {
         let days = self.seconds().div_euclid(86_400);
         i64::try_from((days + 4).rem_euclid(7)).unwrap_or_default()
     }

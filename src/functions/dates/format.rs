@@ -16,7 +16,7 @@ pub(crate) fn format(time: &Time, layout: &str) -> String {
     out
 }
 
-pub(super) fn civil(time: &Time) -> Civil {
+pub(crate) fn civil(time: &Time) -> Civil {
     Civil::of(i128::from(time.seconds) + i128::from(time.offset))
 }
 

@@ -3,7 +3,7 @@
 //! `Local` is the zone that the process is set to, which in a container is UTC.
 
 mod calendar;
-mod duration;
+pub(super) mod duration;
 mod format;
 mod helm;
 mod layout;
@@ -15,6 +15,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tera::{Value, value::ValueKind};
 
+pub(super) use calendar::year_day;
+pub(super) use format::civil;
 pub(crate) use format::format;
 
 use super::{Call, Error, Family, Function, Native, Outcome, Param, cast};
@@ -186,17 +188,49 @@ pub(super) fn later(time: &Time, duration: i64) -> Time {
     let nanoseconds = i64::from(time.nanoseconds) + duration % 1_000_000_000;
     let seconds = time.seconds.wrapping_add(duration / 1_000_000_000 + nanoseconds.div_euclid(1_000_000_000));
     let nanoseconds = u32::try_from(nanoseconds.rem_euclid(1_000_000_000)).unwrap_or_default();
-    let zone = match time.location.as_str() {
+    let mut moved = zone_of(time).time(seconds, nanoseconds);
+    moved.location.clone_from(&time.location);
+    moved.monotonic = time.monotonic.and_then(|reading| reading.checked_add(duration));
+    moved
+}
+
+fn zone_of(time: &Time) -> Zone {
+    match time.location.as_str() {
         "Local" => Zone::local(),
         "UTC" if time.offset == 0 => Zone::Utc,
         name => match Zone::load(name) {
             zone @ Zone::Named(..) => zone,
             _ => Zone::Fixed(time.offset, time.abbreviation.clone()),
         },
-    };
-    let mut moved = zone.time(seconds, nanoseconds);
+    }
+}
+
+/// The same moment in UTC.
+pub(super) fn in_utc(time: &Time) -> Time {
+    Time { monotonic: time.monotonic, ..Zone::Utc.time(time.seconds, time.nanoseconds) }
+}
+
+/// The same moment in the zone of the process.
+pub(super) fn in_local(time: &Time) -> Time {
+    Time { monotonic: time.monotonic, ..Zone::local().time(time.seconds, time.nanoseconds) }
+}
+
+/// Whether clocks are set to summer time.
+pub(super) fn is_dst(time: &Time) -> bool {
+    zone_of(time).is_dst(time.seconds)
+}
+
+/// Go's `Time.AddDate`: the same time of the day so many years, months and days later.
+pub(super) fn add_date(time: &Time, years: i64, months: i64, days: i64) -> Time {
+    let mut date = civil(time);
+    date.year = date.year.saturating_add(years);
+    date.month = date.month.saturating_add(months);
+    date.day = date.day.saturating_add(days);
+    let seconds = date.seconds();
+    let seconds = i64::try_from(seconds).unwrap_or(if seconds < 0 { i64::MIN } else { i64::MAX });
+    let zone = zone_of(time);
+    let mut moved = zone.time(zone.moment(seconds), time.nanoseconds);
     moved.location.clone_from(&time.location);
-    moved.monotonic = time.monotonic.and_then(|reading| reading.checked_add(duration));
     moved
 }
 

@@ -81,6 +81,12 @@ impl Zone {
         }
     }
 
+    /// Whether a moment is in summer time.
+    pub(super) fn is_dst(&self, seconds: i64) -> bool {
+        let Self::Named(zone, _) = self else { return false };
+        Timestamp::from_second(within(seconds)).is_ok_and(|moment| zone.to_offset_info(moment).dst().is_dst())
+    }
+
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Utc => "UTC",

@@ -160,9 +160,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             // Go's `call` names its callee as it is written.
             let callee = args.first().map_or_else(|| "<missing>".to_owned(), |callee| print(*callee));
             list.exprs.insert(0, self.leaf(Ir::Text(self.arena.alloc_str(&callee))));
-            list.sites.insert(0, ArgSite { node, typed_nil: false });
+            list.sites.insert(0, ArgSite { node, typed_nil: false, constant: false });
         }
-        let site = self.site(Site { node, args: list.sites });
+        let site = self.site(Site { node, before: node, args: list.sites });
         let args = self.fit(list.exprs, pre);
         let lists = deepest_list(args) + u32::from(args.len() > 1);
         let mut ex = self.around(Ir::Call { name: self.arena.alloc_str(name), args, site }, args);
@@ -188,7 +188,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             let (ex, typed_nil) = self.arg(*operand, params[at], pre);
             self.keep_order(&mut list.exprs, mark, ex.effects, pre);
             list.exprs.push(ex);
-            list.sites.push(ArgSite { node: self.at, typed_nil });
+            let constant = matches!(operand, Operand::Bool(_) | Operand::Number(_) | Operand::String(_));
+            list.sites.push(ArgSite { node: self.at, typed_nil, constant });
         }
         if let Some(ex) = &mut piped {
             let others = list.exprs.iter().any(|ex| !ex.is_stable()) || pre.len() > start;
@@ -201,7 +202,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 *ex = held;
             }
             list.exprs.push(*ex);
-            list.sites.push(ArgSite { node: self.at, typed_nil: false });
+            list.sites.push(ArgSite { node: self.at, typed_nil: false, constant: false });
         }
         list
     }
@@ -397,7 +398,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 Ex { ir: self.arena.alloc(ir), known: Known::Text, ..ex }
             }
             _ => {
-                let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
+                let site = Some(self.site(Site::of(self.at)));
                 let mut printed = self.around(Ir::Filter { base: ex, name: "_print", site }, &[ex]);
                 printed.known = Known::Text;
                 printed
@@ -408,7 +409,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     /// What fails when Go gets there.
     pub(super) fn fault(&mut self, message: &str) -> Ex<'b> {
         let base = self.leaf(Ir::Text(self.arena.alloc_str(message)));
-        let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
+        let site = Some(self.site(Site::of(self.at)));
         let mut ex = self.around(Ir::Filter { base, name: "_fault", site }, &[base]);
         ex.effects = true;
         ex

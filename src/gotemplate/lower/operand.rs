@@ -41,7 +41,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         if doubtful {
             let args: &'b [Ex<'b>] =
                 self.arena.alloc_slice_copy(&[ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))]);
-            let site = self.site(Site { node: self.at, args: Vec::new() });
+            let site = self.site(Site::of(self.at));
             ex = self.around(Ir::Listed { args, name: "_declared", site }, args);
             ex.lists += 1;
         }
@@ -74,12 +74,12 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             None => (base.ex, fields),
         };
         let lenient = fields.len() == method.len() && !base.strict;
-        let node = operand.into();
+        let (node, before) = (operand.into(), self.at);
         let params = vec![Param::Any; args.len()];
         let mut list = self.arguments(args, &params, piped, pre);
         list.exprs.insert(0, receiver);
-        list.sites.insert(0, ArgSite { node, typed_nil: !lenient });
-        let site = self.site(Site { node, args: list.sites });
+        list.sites.insert(0, ArgSite { node, typed_nil: !lenient, constant: false });
+        let site = self.site(Site { node, before, args: list.sites });
         let args = self.fit(list.exprs, pre);
         let mut ex =
             self.around(Ir::Method { name: self.arena.alloc_str(method), args, lenient, site }, args);
@@ -90,7 +90,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     fn path(&mut self, base: Base<'b>, fields: &str) -> Ex<'b> {
         let path = self.tables.path(fields);
-        let site = self.site(Site { node: self.at, args: Vec::new() });
+        let site = self.site(Site::of(self.at));
         let ir = Ir::Path { base: base.ex, path, form: Form::Value, strict: base.strict, site };
         self.around(ir, &[base.ex])
     }
@@ -103,7 +103,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Param::Other(name, true) if typed_nil => {
                 let args = [ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))];
                 let args: &'b [Ex<'b>] = self.arena.alloc_slice_copy(&args);
-                let site = self.site(Site { node: self.at, args: Vec::new() });
+                let site = self.site(Site::of(self.at));
                 let mut checked = self.around(Ir::Listed { args, name: "_there", site }, args);
                 checked.lists += 1;
                 (checked, true)

@@ -48,7 +48,7 @@ impl<'a> Lowering<'a, '_, '_> {
         (self.blocks.depth, self.blocks.loops) = (depth, loops);
         self.blocks.outlined[number] = Outlined { source: inner.source, map: inner.map };
 
-        let site = self.site(Site { node: self.at, args: Vec::new() });
+        let site = self.site(Site::of(self.at));
         let base = self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)));
         let call = self.around(Ir::Filter { base, name: "_outline", site: Some(site) }, &[base]);
         self.print(line, call);

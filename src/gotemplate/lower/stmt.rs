@@ -148,7 +148,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
     fn invocation(&mut self, call: &'a Invocation<'a>) {
         let line = self.line_of(call.span.start);
         self.at = call.into();
-        let site = self.site(Site { node: call.into(), args: Vec::new() });
+        let site = self.site(Site::of(call.into()));
         let mut pre = Vec::new();
         let dot = match call.pipe {
             Some(pipe) => self.pipe(pipe, &mut pre),
@@ -247,7 +247,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         }
         let number = self.names.fresh();
         let pairs = decl.len() > 1;
-        let site = Some(self.site(Site { node: self.at, args: Vec::new() }));
+        let site = Some(self.site(Site::of(self.at)));
         let name = if pairs { "_pairs" } else { "_range" };
         let over = self.around(Ir::Filter { base: value, name, site }, &[value]);
         self.pres(line, &pre);
