@@ -137,7 +137,7 @@ fn time(name: &str, time: &Time, args: &[Value]) -> Option<Answer> {
             Ok(dates::duration_value(clamped(moment(time) - moment(&other))))
         }),
         "Add" => one(args, "time.Duration", as_duration, |by| Ok(dates::later(time, by).to_value())),
-        "Truncate" => rounded(|rest, _| rest - rest),
+        "Truncate" => rounded(|_, _| 0),
         "Round" => rounded(|rest, multiple| if rest + rest < multiple { 0 } else { multiple }),
         "AddDate" => match args {
             [years, months, days] => {
