@@ -3,10 +3,15 @@
 
 use std::{env, fs, path::Path, process::Command};
 
-/// Folder of the chart, and the kind that it becomes.
-const KINDS: &[(&str, &str)] = &[("web", "Web"), ("prometheus", "Prometheus"), ("ledger", "Ledger")];
+/// Folder of the chart, the kind that it becomes, and its plural.
+const KINDS: &[[&str; 3]] = &[
+    ["web", "Web", "webs"],
+    ["prometheus", "Prometheus", "prometheuses"],
+    ["ledger", "Ledger", "ledgers"],
+    ["echo", "Echo", "echoes"],
+];
 /// The group of all of them.
-const GROUP: &str = "demo.pintle.dev";
+const GROUP: &str = "charts.pintle.dev";
 /// Set to write them.
 const UPDATE: &str = "PINTLE_UPDATE_CRDS";
 
@@ -14,9 +19,9 @@ const UPDATE: &str = "PINTLE_UPDATE_CRDS";
 fn crds_are_not_stale() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut stale = Vec::new();
-    for (chart, kind) in KINDS {
+    for [chart, kind, plural] in KINDS {
         let output = Command::new(env!("CARGO_BIN_EXE_pintle"))
-            .args(["crd", &format!("charts/{chart}"), "--group", GROUP, "--kind", kind])
+            .args(["crd", &format!("charts/{chart}"), "--group", GROUP, "--kind", kind, "--plural", plural])
             .current_dir(root)
             .output()
             .unwrap();

@@ -164,7 +164,7 @@ impl Template {
         if chart.metadata.deprecated {
             tracing::warn!("this chart is deprecated");
         }
-        check_name(name)?;
+        Release::check_name(name).map_err(Error::msg)?;
         let chart = process_dependencies(&chart, &user)
             .map_err(|error| anyhow!("chart dependencies processing failed: {error}"))?;
         let mut capabilities = Capabilities::default();
@@ -234,27 +234,6 @@ fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
         }
         Failure { error: error.into(), written: Some(written) }
     })
-}
-
-/// Refuses a name that no release may have (`ValidateReleaseName`).
-fn check_name(name: &str) -> Result<()> {
-    let label = |part: &str| {
-        let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        let bytes = part.as_bytes();
-        !bytes.is_empty()
-            && bytes.iter().all(|byte| inner(*byte) || *byte == b'-')
-            && inner(bytes[0])
-            && inner(bytes[bytes.len() - 1])
-    };
-    let reason = if name.is_empty() {
-        "no name provided"
-    } else if name.len() > 53 || !name.split('.').all(label) {
-        "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and \
-         the length must not be longer than 53"
-    } else {
-        return Ok(());
-    };
-    bail!("release name check failed: release name {}: {reason}", quote(name.as_bytes()))
 }
 
 fn write_out(bytes: &[u8]) -> Result<()> {

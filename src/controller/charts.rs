@@ -95,6 +95,7 @@ impl Renderer for ChartRenderer {
     }
 
     fn render(&self, input: &Input<'_>) -> Result<Render, RenderError> {
+        Release::check_name(input.name).map_err(RenderError::Values)?;
         let kube_version = &input.capabilities.kube_version;
         self.chart
             .check_kube_version(&kube_version.normalized, &kube_version.version)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use tera::{Map, Value, value::Key};
 
-use crate::chart::Chart;
+use crate::{chart::Chart, value::quote::quote};
 
 use super::{files, run::Run};
 
@@ -24,6 +24,30 @@ pub struct Release {
 }
 
 impl Release {
+    /// Refuses a name that no release may have (Helm's `ValidateReleaseName`).
+    ///
+    /// # Errors
+    /// Helm's text.
+    pub fn check_name(name: &str) -> Result<(), String> {
+        let label = |part: &str| {
+            let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            let bytes = part.as_bytes();
+            !bytes.is_empty()
+                && bytes.iter().all(|byte| inner(*byte) || *byte == b'-')
+                && inner(bytes[0])
+                && inner(bytes[bytes.len() - 1])
+        };
+        let reason = if name.is_empty() {
+            "no name provided"
+        } else if name.len() > 53 || !name.split('.').all(label) {
+            "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ \
+             and the length must not be longer than 53"
+        } else {
+            return Ok(());
+        };
+        Err(format!("release name check failed: release name {}: {reason}", quote(name.as_bytes())))
+    }
+
     /// The first revision of a release.
     pub fn install(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{harness::Cluster, operator::install_crd};
 
-const GROUP: &str = "demo.pintle.dev";
+const GROUP: &str = "charts.pintle.dev";
 
 /// Installs the CRD of a chart from crds/.
 async fn install(cluster: &Cluster, chart: &str) {

@@ -47,9 +47,11 @@ impl Work<'_> {
             input_digest: rendering.input_digest.clone(),
             values_digest: rendering.values_digest.clone(),
             manifest_digest: rendering.manifest_digest.clone(),
-            members_digest: {
-                let world = self.operator.world();
-                members_digest(world.members(&self.set))
+            // What others changed and we left so is not what we applied: a restart must not take it for that.
+            members_digest: if plan.tolerated.is_empty() {
+                members_digest(self.operator.world().members(&self.set))
+            } else {
+                String::new()
             },
             notes: rendering.notes.clone(),
             hooks: rendering.hooks.clone(),
@@ -101,7 +103,8 @@ impl Work<'_> {
 
     /// When nothing is new but how the members do.
     pub(super) async fn report_health(&self) -> Outcome {
-        let status = status::observed(&self.cr.status, &self.seen(&self.memory.expected), &now());
+        let digest = members_digest(self.operator.world().members(&self.set));
+        let status = status::observed(&self.cr.status, digest, &self.seen(&self.memory.expected), &now());
         match self.write(status).await {
             Ok(()) => Outcome::Unchanged,
             Err(problem) => Outcome::Failed(problem),

@@ -107,9 +107,12 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
     finish(status)
 }
 
-/// The status of an instance about which nothing is new but how its members do.
-pub(super) fn observed(before: &Status, members: &[Seen], now: &str) -> Status {
+/// The status of an instance about which nothing is new but how its members do: all are as they were applied.
+pub(super) fn observed(before: &Status, members_digest: String, members: &[Seen], now: &str) -> Status {
     let mut status = before.clone();
+    if let Some(release) = &mut status.release {
+        release.members_digest = members_digest;
+    }
     health(&mut status, members, &[], now);
     finish(status)
 }
@@ -339,7 +342,7 @@ mod tests {
         ];
         let first = deployed(&Status::default(), 1, deployment(1), &progress, "t1");
         let ready = [member("Deployment.apps", "front", well()), member("Service", "front", well())];
-        let second = observed(&first, &ready, "t2");
+        let second = observed(&first, "u2".into(), &ready, "t2");
         let third = deployed(&second, 2, deployment(2), &ready, "t3");
         insta::assert_json_snapshot!([first, second, third]);
     }
