@@ -3,7 +3,11 @@
 //! Suites: `fifty` (50 resources of the chart of `helm create`, the default), `many` (1,000 resources with 8 objects each),
 //! or `many=N`. Times are of what an onlooker of the API server sees; CPU and memory are the operator process's own. The
 //! bare client makes the same applies in the same run, with nothing else to do.
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "it prints its figures, and stops at the first surprise")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "it prints its figures, and stops at the first surprise"
+)]
 
 #[path = "../../tests/harness/mod.rs"]
 mod harness;
@@ -64,7 +68,10 @@ async fn fifty() -> Result<()> {
     let space = cluster.namespace("bench").await?;
     let subject = Subject::start(&cluster, &space, &chart).await?;
     let (took, cpu) = converge(&space, &subject, 50, &json!({})).await?;
-    say("converged", &format!("{} ({:.2} of the bare client)", seconds(took), took.as_secs_f64() / bare.as_secs_f64()));
+    say(
+        "converged",
+        &format!("{} ({:.2} of the bare client)", seconds(took), took.as_secs_f64() / bare.as_secs_f64()),
+    );
     say("CPU to converge", &seconds(cpu));
     settle(&cluster, &subject).await?;
     let watching = Watching::new(&space).await?;
@@ -85,7 +92,10 @@ async fn many(n: usize) -> Result<()> {
     let space = cluster.namespace("bench").await?;
     let mut subject = Subject::start(&cluster, &space, &chart).await?;
     let (took, cpu) = converge(&space, &subject, n, &spec).await?;
-    say("converged", &format!("{} ({:.2} of the bare client)", seconds(took), took.as_secs_f64() / bare.as_secs_f64()));
+    say(
+        "converged",
+        &format!("{} ({:.2} of the bare client)", seconds(took), took.as_secs_f64() / bare.as_secs_f64()),
+    );
     say("CPU to converge", &seconds(cpu));
     settle(&cluster, &subject).await?;
     idle(&cluster, &subject).await?;
@@ -146,11 +156,17 @@ async fn warm(client: &Client) -> Result<()> {
 }
 
 /// Creates the resources, and waits until all are deployed: how long it took, and what CPU time.
-async fn converge(space: &Namespace, subject: &Subject, n: usize, spec: &Value) -> Result<(Duration, Duration)> {
+async fn converge(
+    space: &Namespace,
+    subject: &Subject,
+    n: usize,
+    spec: &Value,
+) -> Result<(Duration, Duration)> {
     let api = subject.resources(space);
     let client = space.client();
     warm(&client).await?;
-    let version = api.list(&kube::api::ListParams::default()).await?.metadata.resource_version.unwrap_or_default();
+    let version =
+        api.list(&kube::api::ListParams::default()).await?.metadata.resource_version.unwrap_or_default();
     let mut events = api.watch(&WatchParams::default(), &version).await?.boxed();
     let before = subject.cpu()?;
     let started = Instant::now();
@@ -189,7 +205,8 @@ async fn settle(cluster: &Cluster, subject: &Subject) -> Result<()> {
     wait::until("the operator is quiet", Duration::from_secs(300), || async {
         let mark = cluster.audit_mark()?;
         tokio::time::sleep(Duration::from_secs(3)).await;
-        let busy = cluster.requests_since(mark)?.iter().any(|r| r.user == subject.user() && r.verb != "watch");
+        let busy =
+            cluster.requests_since(mark)?.iter().any(|r| r.user == subject.user() && r.verb != "watch");
         Ok((!busy).then_some(()))
     })
     .await
@@ -233,7 +250,10 @@ impl Watching {
             let (name, tag) = (format!("bench-{round}"), format!("round-{round}"));
             let patch = Patch::Merge(json!({ "spec": { "image": { "tag": tag } } }));
             let act = async { resources.patch(&name, &PatchParams::default(), &patch).await.map(drop) };
-            times.push(measure(&self.deployments, &name, act, |d| image(d).is_some_and(|i| i.ends_with(&tag))).await?);
+            times.push(
+                measure(&self.deployments, &name, act, |d| image(d).is_some_and(|i| i.ends_with(&tag)))
+                    .await?,
+            );
         }
         Ok(median(times))
     }
@@ -244,7 +264,17 @@ impl Watching {
         for round in ROUNDS..2 * ROUNDS {
             let name = format!("bench-{round}");
             let wanted = image(&self.deployments.get(&name).await?).unwrap_or_default();
-            let container = &self.deployments.get(&name).await?.spec.context("a spec")?.template.spec.context("a Pod")?.containers[0].name;
+            let container = &self
+                .deployments
+                .get(&name)
+                .await?
+                .spec
+                .context("a spec")?
+                .template
+                .spec
+                .context("a Pod")?
+                .containers[0]
+                .name;
             let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": container, "image": "evil:1"}]}}}});
             let theirs = PatchParams { field_manager: Some("kubectl-edit".into()), ..PatchParams::default() };
             let patch = Patch::Strategic(patch);

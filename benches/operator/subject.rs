@@ -8,15 +8,18 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject, Patch, PatchParams},
     core::PartialObjectMeta,
     runtime::wait::conditions,
 };
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use pintle::{
-    controller::{charts::ChartRenderer, renderer::{Input, Renderer}},
+    controller::{
+        charts::ChartRenderer,
+        renderer::{Input, Renderer},
+    },
     render::{Capabilities, NoCluster},
 };
 use serde_json::{Value, json};
@@ -75,7 +78,11 @@ impl Chart {
 }
 
 /// The API of an object, by the plurals of what the charts make.
-pub fn api_of(client: Client, object: &Value, namespace: &str) -> Result<Api<PartialObjectMeta<DynamicObject>>> {
+pub fn api_of(
+    client: Client,
+    object: &Value,
+    namespace: &str,
+) -> Result<Api<PartialObjectMeta<DynamicObject>>> {
     let text = |key: &str| object[key].as_str().context("an object");
     let (api_version, kind) = (text("apiVersion")?, text("kind")?);
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -134,13 +141,17 @@ impl Subject {
     /// Starts the process.
     pub async fn run(&mut self) -> Result<()> {
         self.runs += 1;
-        let args = ["run", "--metrics-bind-address", "127.0.0.1:0", "--health-probe-bind-address", "127.0.0.1:0"];
+        let args =
+            ["run", "--metrics-bind-address", "127.0.0.1:0", "--health-probe-bind-address", "127.0.0.1:0"];
         self.process = Some(Process::start(&process::Spec {
             program: env!("CARGO_BIN_EXE_pintle").into(),
             args: args.map(str::to_owned).to_vec(),
-            env: [("KUBECONFIG", self.credentials.kubeconfig().display().to_string()), ("WATCH_NAMESPACE", self.namespace.clone())]
-                .map(|(name, value)| (name.to_owned(), value))
-                .to_vec(),
+            env: [
+                ("KUBECONFIG", self.credentials.kubeconfig().display().to_string()),
+                ("WATCH_NAMESPACE", self.namespace.clone()),
+            ]
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec(),
             dir: self.scratch.path().to_owned(),
             log: self.scratch.path().join(format!("run-{}.log", self.runs)),
         })?);
