@@ -5,20 +5,25 @@
 mod generate;
 mod judge;
 
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use generate::{change, changes, document, lines, soup, value};
+use generate::{bytes, change, changes, document, lines, scalar, soup, value};
 use judge::{Judge, cases};
-use pintle::yaml::{self, Options, Target, json};
+use pintle::yaml::{self, Options, Shape, Target, json};
 use proptest::prelude::*;
 use serde_json::json;
 use tera::{Value, value::ValueKind};
 
+thread_local! {
+    static JUDGE: RefCell<Judge> = RefCell::new(Judge::start());
+}
+
 fn ask(request: &serde_json::Value) -> Result<Vec<u8>, String> {
-    thread_local! {
-        static JUDGE: RefCell<Judge> = RefCell::new(Judge::start());
-    }
     let answer = JUDGE.with_borrow_mut(|judge| judge.ask(request))?;
     // Go writes a []byte of nothing as null.
     Ok(STANDARD.decode(answer.as_str().unwrap_or_default()).unwrap())
@@ -54,6 +59,24 @@ fn compare(text: &[u8]) -> Result<(), TestCaseError> {
             continue;
         }
         prop_assert_eq!(ours, theirs, "{} (strict: {}): {}", name, strict, text.escape_ascii());
+    }
+    Ok(())
+}
+
+/// Compares the integers and floats that JSON has.
+fn compare_exactly(text: &str, strict: bool) -> Result<(), TestCaseError> {
+    let theirs = go_read(text.as_bytes(), "exact", strict);
+    let ours = yaml::parse_shaped(text.as_bytes(), &Shape::Any, strict);
+    match (ours, &theirs) {
+        (Ok(ours), Ok(theirs)) => {
+            // A negative zero is an integer there.
+            let theirs = theirs.replace(":-0,", ":0,").replace(":-0}", ":0}");
+            let theirs: serde_json::Value = serde_json::from_str(&theirs).unwrap();
+            if ours != theirs && !is_undecided(|| go_read(text.as_bytes(), "exact", strict)) {
+                prop_assert_eq!(ours, theirs, "{}", text);
+            }
+        }
+        (ours, theirs) => prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{}", text),
     }
     Ok(())
 }
@@ -108,6 +131,57 @@ proptest! {
     }
 
     #[test]
+    fn reads_bytes(bytes in bytes()) {
+        compare(&bytes)?;
+    }
+
+    #[test]
+    fn reads_numbers_exactly(text in prop_oneof![document(), lines()], strict in any::<bool>()) {
+        compare_exactly(&text, strict)?;
+    }
+
+    #[test]
+    fn reads_fields_as_strings(values in prop::collection::vec(scalar(), 4)) {
+        let text = format!(
+            "name: {}\nVersion: {}\nappVersion: {}\nkeywords:\n- {}\nannotations:\n  a: {}\n",
+            values[0], values[1], values[2], values[3], values[0]
+        );
+        const METADATA: Shape = Shape::Struct(&[
+            ("name", Shape::Text),
+            ("version", Shape::Text),
+            ("appVersion", Shape::Text),
+            ("keywords", Shape::List(&Shape::Text)),
+            ("annotations", Shape::Map(&Shape::Text)),
+        ]);
+        let Ok(theirs) = go_read(text.as_bytes(), "metadata", false) else { return Ok(()) };
+        let theirs: serde_json::Value = serde_json::from_str(&theirs).unwrap();
+        let ours = yaml::parse_shaped(text.as_bytes(), &METADATA, false).unwrap();
+        for (field, known) in [("name", "name"), ("Version", "version"), ("appVersion", "appVersion")] {
+            prop_assert_eq!(ours[field].as_str().unwrap_or_default(), theirs[known].as_str().unwrap_or_default(), "{}", text);
+        }
+        let first = |value: &serde_json::Value| value["keywords"][0].as_str().unwrap_or_default().to_owned();
+        prop_assert_eq!(first(&ours), first(&theirs), "{}", text);
+        let a = |value: &serde_json::Value| value["annotations"]["a"].as_str().unwrap_or_default().to_owned();
+        prop_assert_eq!(a(&ours), a(&theirs), "{}", text);
+    }
+
+    #[test]
+    fn splits_documents(text in prop_oneof![soup(), lines()]) {
+        let request = json!({"op": "yaml.documents", "text": STANDARD.encode(&text)});
+        let mut theirs = JUDGE.with_borrow_mut(|judge| judge.ask(&request)).unwrap();
+        let mut ours = json!({"documents": []});
+        for document in yaml::documents(text.as_bytes()) {
+            match document {
+                Ok(document) => ours["documents"].as_array_mut().unwrap().push(json!(STANDARD.encode(document))),
+                Err(error) => ours["error"] = json!(error.to_string()),
+            }
+        }
+        // What is not UTF-8 cannot come up here.
+        theirs["documents"].as_array_mut().unwrap().retain(|document| document != "");
+        prop_assert_eq!(ours, theirs, "{}", text);
+    }
+
+    #[test]
     fn prints_values(value in value()) {
         let ours = yaml::to_string(&value).map_err(|error| error.to_string());
         let theirs = go_print(&value, "yaml.print");
@@ -119,5 +193,49 @@ proptest! {
         let ours = yaml::to_string_pretty(&value).map_err(|error| error.to_string());
         let theirs = go_print(&value, "yaml.pretty");
         prop_assert!(ours == theirs || is_undecided(|| go_print(&value, "yaml.pretty")), "{ours:?}\n{theirs:?}");
+    }
+}
+
+/// The YAML files below a directory.
+fn files(directory: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, into);
+        } else if path.extension().is_some_and(|e| e == "yaml" || e == "yml" || e == "tpl" || e == "json") {
+            into.push(path);
+        }
+    }
+}
+
+/// Reads every file below the directory that `YAML_CORPUS` names, as it is and changed in a few places, and prints what it
+/// holds. Templates that are no YAML are as good a test of errors.
+#[test]
+#[ignore = "needs a directory of YAML files"]
+fn corpus() {
+    let mut found = Vec::new();
+    files(Path::new(&std::env::var("YAML_CORPUS").unwrap()), &mut found);
+    let mut runner = proptest::test_runner::TestRunner::new(cases(4));
+    for path in found {
+        let whole = fs::read(&path).unwrap();
+        let mut documents = vec![whole.clone()];
+        documents.extend(yaml::documents(&whole).filter_map(Result::ok));
+        for document in documents {
+            compare(&document).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            if let Ok(value) = yaml::parse_with(&document, &Options::default()) {
+                assert_eq!(
+                    yaml::to_string(&value).unwrap(),
+                    go_print(&value, "yaml.print").unwrap(),
+                    "{}",
+                    path.display()
+                );
+                let pretty = go_print(&value, "yaml.pretty").unwrap();
+                assert_eq!(yaml::to_string_pretty(&value).unwrap(), pretty, "{}", path.display());
+            }
+            let Ok(text) = String::from_utf8(document) else { continue };
+            runner
+                .run(&changes(), |changes| compare(change(text.clone(), &changes).as_bytes()))
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
     }
 }

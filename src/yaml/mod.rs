@@ -12,10 +12,12 @@
 //! | a manifest, integers kept exact | [`parse_json`] |
 //! | a file with a known structure, such as Chart.yaml | [`parse_shaped`] |
 //! | each document of a values file | [`documents`] |
+//! | what a values file says of its keys | [`comments()`] |
 //!
 //! Where it differs on purpose: nesting is limited to 1,000 levels instead of 10,000, and where two keys of a mapping
 //! become the same string (`1` and `"1"`), the last one wins; in Go that is up to chance.
 
+mod comments;
 mod decode;
 mod documents;
 mod error;
@@ -31,6 +33,7 @@ mod shape;
 mod sinks;
 mod tree;
 
+pub use comments::{Comment, Comments, comments};
 pub use documents::{Documents, documents};
 pub use error::Error;
 pub use shape::Shape;

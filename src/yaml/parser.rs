@@ -109,7 +109,7 @@ enum State {
 
 /// The parser of one text.
 pub(super) struct Parser<'a> {
-    scanner: Scanner<'a>,
+    pub(super) scanner: Scanner<'a>,
     state: State,
     states: Vec<State>,
     /// The handles and prefixes of the present document's `%TAG` directives, the two that are always there included.

@@ -224,7 +224,7 @@ const PIECES: &[&str] = &[
     "~",
 ];
 
-fn scalar() -> impl Strategy<Value = String> {
+pub fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![
         10 => select(SCALARS).prop_map(str::to_owned),
         2 => "[a-z]{1,3}",
@@ -401,6 +401,64 @@ pub fn change(mut text: String, changes: &[Change]) -> String {
         text.replace_range(boundaries[from]..boundaries[to], piece);
     }
     text
+}
+
+/// Documents of bytes: of some length, with bytes that are not UTF-8, in another encoding.
+pub fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let filler = select(vec![
+        "# comment\n",
+        "k: v\n",
+        "- é\n",
+        "a: \"b c\"\n",
+        "日本: x\n",
+        "\u{2028}",
+        "x",
+        " ",
+        "😀",
+        "b: |\n  x\n",
+    ]);
+    let padding =
+        (filler, prop_oneof![2 => Just(0_usize), 3 => 0_usize..90]).prop_map(|(piece, n)| piece.repeat(n));
+    let text =
+        (padding.clone(), prop_oneof![soup(), lines(), document()], padding, prop_oneof![soup(), document()])
+            .prop_map(|(a, b, c, d)| a + &b + &c + &d);
+    let bad = select(vec![
+        &b"\xff"[..],
+        b"\x80",
+        b"\xc0\x80",
+        b"\xe0\x80\x80",
+        b"\xed\xa0\x80",
+        b"\xf8",
+        b"\xe2\x82",
+        b"\xf0\x9f",
+        b"\xc3",
+        b"\x00",
+        b"\x07",
+        b"\x7f",
+        b"\xc2\x80",
+        b"\xc2\x85",
+        b"\xef\xbf\xbf",
+        b"\xef\xbb\xbf",
+        b"\xf4\x90\x80\x80",
+        b"\xc1a",
+        b"\xe2a\x80",
+    ]);
+    let encoding = prop_oneof![6 => Just(0), 1 => Just(1), 1 => Just(2), 1 => Just(3)];
+    let bad = vec((any::<prop::sample::Index>(), bad), 0..3);
+    (text, bad, encoding).prop_map(|(text, bad, encoding)| {
+        let units = || std::iter::once(0xFEFF).chain(text.encode_utf16());
+        let mut bytes = match encoding {
+            1 => units().flat_map(u16::to_le_bytes).collect(),
+            2 => units().flat_map(u16::to_be_bytes).collect(),
+            3 => [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+            _ => text.into_bytes(),
+        };
+        for (at, bad) in bad {
+            let at = at.index(bytes.len() + 1);
+            bytes.splice(at..at, bad.iter().copied());
+        }
+        bytes
+    })
 }
 
 /// Strings that are hard to print.

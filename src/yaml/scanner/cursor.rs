@@ -1,5 +1,7 @@
 //! A position in the text: looking ahead, moving on, and noticing bad characters when go-yaml would.
 
+use std::ops::Range;
+
 use super::super::{
     error::{Problem, Step},
     reader::Source,
@@ -94,6 +96,8 @@ pub(super) struct Cursor<'a> {
     buffer: Option<Buffer>,
     /// Whether every look ahead must be accounted for: there is a fault, or a mark.
     exact: bool,
+    /// The comments so far, if they are wanted: their lines, and where they are in the text.
+    pub(super) comments: Option<Vec<(u32, Range<usize>)>>,
 }
 
 impl<'a> Cursor<'a> {
@@ -112,6 +116,7 @@ impl<'a> Cursor<'a> {
                 ends: 0,
             }),
             exact: source.fault.is_some() || source.inner_mark,
+            comments: None,
         }
     }
 
@@ -288,7 +293,15 @@ impl<'a> Cursor<'a> {
 
     /// Moves past a comment up to the end of its line, if one begins here.
     pub(super) fn skip_comment(&mut self) -> Step<()> {
-        if self.at(0) == b'#' { self.run(Until::Break, 1) } else { Ok(()) }
+        if self.at(0) != b'#' {
+            return Ok(());
+        }
+        let start = self.pos;
+        self.run(Until::Break, 1)?;
+        if let Some(comments) = &mut self.comments {
+            comments.push((self.line, start..self.pos));
+        }
+        Ok(())
     }
 
     /// Moves past blanks.

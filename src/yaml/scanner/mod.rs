@@ -10,7 +10,7 @@ mod properties;
 mod scalars;
 mod token;
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, ops::Range};
 
 use super::{
     error::{Problem, Step},
@@ -69,6 +69,16 @@ impl<'a> Scanner<'a> {
             keys: vec![SimpleKey::default()],
             possible: VecDeque::new(),
         }
+    }
+
+    /// Asks for the comments of what is scanned from here on.
+    pub(super) fn keep_comments(&mut self) {
+        self.cursor.comments = Some(Vec::new());
+    }
+
+    /// The comments that were scanned: their lines, from zero, and where they are in the text.
+    pub(super) fn take_comments(&mut self) -> Vec<(u32, Range<usize>)> {
+        self.cursor.comments.take().unwrap_or_default()
     }
 
     /// The next token, left in place.
