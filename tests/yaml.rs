@@ -63,15 +63,24 @@ fn compare(text: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Makes `-0` the integer that it is to whoever reads it as one.
+fn without_negative_zero(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Array(items) => items.iter_mut().for_each(without_negative_zero),
+        serde_json::Value::Object(entries) => entries.values_mut().for_each(without_negative_zero),
+        other if other.as_f64() == Some(0.0) => *other = json!(0),
+        _ => {}
+    }
+}
+
 /// Compares the integers and floats that JSON has.
 fn compare_exactly(text: &str, strict: bool) -> Result<(), TestCaseError> {
     let theirs = go_read(text.as_bytes(), "exact", strict);
     let ours = yaml::parse_shaped(text.as_bytes(), &Shape::Any, strict);
     match (ours, &theirs) {
         (Ok(ours), Ok(theirs)) => {
-            // A negative zero is an integer there.
-            let theirs = theirs.replace(":-0,", ":0,").replace(":-0}", ":0}");
-            let theirs: serde_json::Value = serde_json::from_str(&theirs).unwrap();
+            let mut theirs: serde_json::Value = serde_json::from_str(theirs).unwrap();
+            without_negative_zero(&mut theirs);
             if ours != theirs && !is_undecided(|| go_read(text.as_bytes(), "exact", strict)) {
                 prop_assert_eq!(ours, theirs, "{}", text);
             }

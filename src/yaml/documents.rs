@@ -27,10 +27,9 @@ impl Iterator for Documents<'_> {
         let mut document = Vec::new();
         while !rest.is_empty() {
             let (line, after) = match memchr::memchr(b'\n', rest) {
-                Some(at) => (&rest[..at], &rest[at + 1..]),
+                Some(at) => (rest[..at].strip_suffix(b"\r").unwrap_or(&rest[..at]), &rest[at + 1..]),
                 None => (rest, &rest[rest.len()..]),
             };
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
             rest = after;
             if let Some(comment) = line.strip_prefix(b"---") {
                 let comment = String::from_utf8_lossy(comment);

@@ -278,7 +278,6 @@ impl<'a> Cursor<'a> {
             } else if class & INNER != 0 {
                 self.pos += 1;
                 self.inner += 1;
-                continue;
             } else if class & mask != 0 || self.is_break(0) {
                 break;
             } else {
