@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use harness::{Cluster, Credentials, Options, Process, wait};
+use harness::{Cluster, Credentials, Options, Process, process, wait};
 use kube::{
     Api,
     api::{ApiResource, DynamicObject, GroupVersionKind},
@@ -22,7 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 const NAMESPACE: &str = "demo";
 const RESOURCE: &str = "\
-apiVersion: charts.pintle.dev/v1alpha1
+apiVersion: demo.pintle.dev/v1alpha1
 kind: Prometheus
 metadata:
   name: main
@@ -56,10 +56,10 @@ async fn demo() -> Result<()> {
     say::took("ready", started.elapsed());
     stage.install().await?;
     let operator = stage.operator()?;
-    stage.create().await?;
-    stage.update().await?;
-    stage.break_and_watch().await?;
-    stage.delete().await?;
+    if let Err(error) = stage.play().await {
+        println!("\nThe operator's log ends with:\n{}", process::tail(operator.log(), 20));
+        return Err(error);
+    }
     say::title("The operator stops");
     let status = operator.terminate().await?;
     println!("  {status}");
@@ -71,6 +71,13 @@ struct Stage {
 }
 
 impl Stage {
+    async fn play(&self) -> Result<()> {
+        self.create().await?;
+        self.update().await?;
+        self.break_and_watch().await?;
+        self.delete().await
+    }
+
     fn admin(&self) -> &Credentials {
         self.cluster.admin()
     }
@@ -250,7 +257,7 @@ impl Stage {
                         .is_some_and(|all| all.iter().any(|c| c["type"] == "Ready" && c["status"] == "True"))
             })
         };
-        let kind = self.api("charts.pintle.dev", "v1alpha1", "Prometheus").await?;
+        let kind = self.api("demo.pintle.dev", "v1alpha1", "Prometheus").await?;
         wait::object(&kind, "main", "it is ready", ready).await?;
         let running = move |object: Option<&DynamicObject>| {
             object.and_then(|o| o.data.pointer("/status/readyReplicas")?.as_i64()) == Some(replicas)
