@@ -15,3 +15,4 @@ mod operator;
 mod ownership;
 mod resilience;
 mod schema;
+mod template;
