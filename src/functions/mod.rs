@@ -25,6 +25,7 @@ pub mod methods;
 mod param;
 mod paths;
 mod printing;
+mod random;
 mod reflection;
 mod registry;
 pub mod semver;

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Function, comparison, data, dates, dicts, encoding, flow, lists, math, paths, printing, reflection,
-    semver, strings,
+    Function, comparison, data, dates, dicts, encoding, flow, lists, math, paths, printing, random,
+    reflection, semver, strings,
 };
 
 static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
@@ -19,6 +19,7 @@ static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
         math::FUNCTIONS,
         paths::FUNCTIONS,
         printing::FUNCTIONS,
+        random::FUNCTIONS,
         reflection::FUNCTIONS,
         semver::FUNCTIONS,
         strings::FUNCTIONS,
