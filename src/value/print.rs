@@ -89,18 +89,6 @@ pub fn sprintln(scope: &Scope, values: &[Value]) -> Result<Value, Error> {
     Ok(typed::text(out))
 }
 
-/// sprig's `strval`, the function `toString`: the text of a string or \[\]byte itself, and `%v` of everything else.
-///
-/// # Errors
-/// As [`display`].
-pub fn strval<'v>(scope: &Scope, value: &'v Value) -> Result<Cow<'v, str>, Error> {
-    match value.kind() {
-        ValueKind::String => Ok(Cow::Borrowed(value.as_str().unwrap_or_default())),
-        ValueKind::Bytes => Ok(String::from_utf8_lossy(value.as_bytes().unwrap_or_default())),
-        _ => to_text(scope, value).map(Cow::Owned),
-    }
-}
-
 struct Printer<'a> {
     scope: &'a Scope,
     out: &'a mut Vec<u8>,

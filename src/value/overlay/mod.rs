@@ -128,14 +128,6 @@ impl Scope {
         }
     }
 
-    /// Forgets all changes and names, for the next render. Limits stay.
-    pub fn reset(&self) {
-        self.changed_any.set(false);
-        self.kept.set(0);
-        // Dropped after the borrow, since the drop of a value may be long.
-        drop((self.changed.take(), self.named.take()));
-    }
-
     /// The longest text, in bytes, that printing and encoding may make.
     #[must_use]
     pub fn text_limit(&self) -> usize {
@@ -451,7 +443,8 @@ mod tests {
         assert_eq!(made.as_array().unwrap()[0].as_map().unwrap().len(), 2);
         scope.unset(&inner, "a").unwrap();
         assert!(!scope.has(&inner, "a"));
-        scope.reset();
+        // The next render begins with what there was.
+        let scope = Scope::new();
         assert!(scope.has(&inner, "a") && !scope.has(&inner, "b"));
     }
 
@@ -530,8 +523,6 @@ mod tests {
         }
         let refused = (0..1000).find_map(|_| scope.set(&Value::from(Map::default()), "a", big.clone()).err());
         assert_eq!(refused, Some(Error::TooMuch(Scope::KEPT_LIMIT)));
-        scope.reset();
-        scope.set(&map, "a", big).unwrap();
     }
 
     #[test]
