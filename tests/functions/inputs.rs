@@ -71,8 +71,10 @@ fn piece() -> BoxedStrategy<Value> {
 
 /// Whether a dictionary of ours can have the value as a key, which is UTF-8.
 fn is_key(value: &Value) -> bool {
-    let text =
-        pintle::value::print::strval(&pintle::value::Scope::new(), value).unwrap_or_default().into_owned();
+    let text = match value.as_bytes() {
+        Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        None => pintle::value::print::to_text(&pintle::value::Scope::new(), value).unwrap_or_default(),
+    };
     !text.contains('\u{fffd}')
 }
 
