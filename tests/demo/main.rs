@@ -8,21 +8,24 @@ mod say;
 use std::{
     env,
     path::PathBuf,
+    pin::pin,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
+use futures::StreamExt as _;
 use harness::{Cluster, Credentials, Options, Process, process, wait};
 use kube::{
     Api,
     api::{ApiResource, DynamicObject, GroupVersionKind},
+    runtime::watcher::{self, Event, watcher},
 };
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
 const NAMESPACE: &str = "demo";
 const RESOURCE: &str = "\
-apiVersion: demo.pintle.dev/v1alpha1
+apiVersion: charts.pintle.dev/v1alpha1
 kind: Prometheus
 metadata:
   name: main
@@ -206,7 +209,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Runs the kubectl command that breaks something, and measures from its end until the object is as `whole` wants it.
+    /// Runs the kubectl command that breaks something, and measures, as a watch sees it, from the change until the object is
+    /// as `whole` wants it.
     async fn repaired(
         &self,
         api: &Api<DynamicObject>,
@@ -214,19 +218,33 @@ impl Stage {
         args: &[&str],
         whole: impl Fn(&DynamicObject) -> bool,
     ) -> Result<()> {
-        let version = api.get(CHILD).await?.metadata.resource_version;
-        let watching = wait::object(api, CHILD, what, move |object: Option<&DynamicObject>| {
-            object.is_some_and(|o| o.metadata.resource_version != version && whole(o))
-        });
-        let breaking = async {
-            self.kubectl(args, "").await?;
-            anyhow::Ok(Instant::now())
+        let named = watcher::Config::default().fields(&format!("metadata.name={CHILD}"));
+        let mut events = pin!(watcher(api.clone(), named));
+        let mut next = async || {
+            tokio::time::timeout(wait::PATIENCE, events.next())
+                .await
+                .with_context(|| format!("waited in vain until {what}"))?
+                .context("the watch ended")?
+                .map_err(anyhow::Error::from)
         };
-        // The watch is open before the command runs: what is measured is the repair, not the look at it.
-        let (broken, found) = tokio::join!(breaking, async { (watching.await, Instant::now()) });
-        found.0?;
-        say::took(what, found.1.saturating_duration_since(broken?));
-        Ok(())
+        // The watch is open before the command runs.
+        while !matches!(next().await?, Event::InitDone) {}
+        self.kubectl(args, "").await?;
+        let mut broken = None;
+        loop {
+            let repaired = match next().await? {
+                Event::Apply(object) | Event::InitApply(object) => whole(&object),
+                Event::Delete(_) | Event::Init | Event::InitDone => false,
+            };
+            match broken {
+                None if !repaired => broken = Some(Instant::now()),
+                Some(since) if repaired => {
+                    say::took(what, Instant::now() - since);
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
     }
 
     async fn delete(&self) -> Result<()> {
@@ -235,6 +253,7 @@ impl Stage {
         self.kubectl(&["-n", NAMESPACE, "delete", "prometheus", "main"], "").await?;
         let kinds = "statefulsets,services,configmaps,pods,persistentvolumeclaims,secrets";
         let left = ["-n", NAMESPACE, "get", kinds, "-o=name", "-l=app.kubernetes.io/instance=main"];
+        println!("  waiting for the cluster's garbage collector, which learns of new kinds every 30 seconds");
         wait::until("nothing is left of it", CASCADE, || async {
             let output = self.admin().run("kubectl", &left, "").await?;
             ensure!(output.success, "kubectl failed: {}", output.stderr);
@@ -257,7 +276,7 @@ impl Stage {
                         .is_some_and(|all| all.iter().any(|c| c["type"] == "Ready" && c["status"] == "True"))
             })
         };
-        let kind = self.api("demo.pintle.dev", "v1alpha1", "Prometheus").await?;
+        let kind = self.api("charts.pintle.dev", "v1alpha1", "Prometheus").await?;
         wait::object(&kind, "main", "it is ready", ready).await?;
         let running = move |object: Option<&DynamicObject>| {
             object.and_then(|o| o.data.pointer("/status/readyReplicas")?.as_i64()) == Some(replicas)

@@ -23,15 +23,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* What the operator does with its own kinds, wherever they are. */}}
 {{- define "pintle.rules.kinds" -}}
-- apiGroups: ["demo.pintle.dev"]
-  resources: ["webs", "prometheuses", "ledgers", "echos"]
+- apiGroups: ["charts.pintle.dev"]
+  resources: ["webs", "prometheuses", "ledgers", "echoes"]
   verbs: ["get", "list", "watch", "patch"]
-- apiGroups: ["demo.pintle.dev"]
-  resources: ["webs/status", "prometheuses/status", "ledgers/status", "echos/status"]
+- apiGroups: ["charts.pintle.dev"]
+  resources: ["webs/status", "prometheuses/status", "ledgers/status", "echoes/status"]
   verbs: ["patch"]
 {{/* Owner references that block deletion need this where admission checks it, as on OpenShift. */}}
-- apiGroups: ["demo.pintle.dev"]
-  resources: ["webs/finalizers", "prometheuses/finalizers", "ledgers/finalizers", "echos/finalizers"]
+- apiGroups: ["charts.pintle.dev"]
+  resources: ["webs/finalizers", "prometheuses/finalizers", "ledgers/finalizers", "echoes/finalizers"]
   verbs: ["update"]
 - apiGroups: ["", "events.k8s.io"]
   resources: ["events"]
