@@ -6,5 +6,7 @@ mod coalesce;
 #[path = "values/dump.rs"]
 mod dump;
 mod judge;
+#[path = "values/schema.rs"]
+mod schema;
 #[path = "values/set.rs"]
 mod set;

@@ -17,7 +17,7 @@ use crate::{
     manifest::{self, Manifests, Order, Section, Show},
     render::{self, Capabilities, Inputs, KubeVersion, Program, Release, Rendered},
     value::quote::quote,
-    values::{coalesce, process_dependencies},
+    values::{Schemas, coalesce, process_dependencies},
 };
 
 use super::values::{ValueFlags, reason};
@@ -173,6 +173,9 @@ impl Template {
         }
         capabilities.api_versions.extend(self.api_versions.iter().cloned());
         let values = coalesce(&chart, &user).map_err(Error::new)?;
+        if !self.skip_schema_validation {
+            Schemas::default().validate(&chart, &values).map_err(Error::new)?;
+        }
         let release = Release {
             is_install: !self.is_upgrade,
             is_upgrade: self.is_upgrade,

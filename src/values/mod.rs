@@ -6,11 +6,13 @@
 mod arena;
 mod coalesce;
 mod dependencies;
+pub mod schema;
 pub mod set;
 mod user;
 
 pub use coalesce::{Tree, coalesce};
 pub use dependencies::process_dependencies;
+pub use schema::Schemas;
 pub use user::Sources;
 
 use crate::value::Scope;
@@ -24,6 +26,11 @@ impl Error {
     fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
+}
+
+/// An entry of a map.
+fn field<'v>(value: &'v tera::Value, name: &'v str) -> Option<&'v tera::Value> {
+    value.as_map()?.get(&tera::value::Key::Str(name))
 }
 
 /// A value as Go's `fmt` writes it; `form` is a verb.

@@ -13,7 +13,7 @@ use crate::dump::{dump, shared};
 use crate::judge::{Judge, cases};
 
 /// Numbers become float64, as decoding into `interface{}` makes them.
-fn value(json: &Json) -> Value {
+pub fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::none(),
         Json::Bool(truth) => Value::from(*truth),
@@ -162,7 +162,7 @@ fn whole_chart() -> impl Strategy<Value = Json> {
 #[test]
 fn charts_and_their_values_come_together_as_in_helm() {
     let judge = std::cell::RefCell::new(Judge::start());
-    TestRunner::new(cases(2_000))
+    TestRunner::new(cases(1_500))
         .run(&(whole_chart(), table()), |(chart, user)| {
             let theirs =
                 judge.borrow_mut().ask(&json!({"op": "values.coalesce", "chart": chart, "user": user}));

@@ -1,0 +1,677 @@
+//! From the text of a schema to nodes.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use super::decimal::Decimal;
+use super::formats;
+use super::json::{Json, parse};
+use super::node::{Additional, Dependency, Draft, Id, Items, Node, types};
+use super::pattern::Pattern;
+use super::url::{self, split, token};
+use super::validate;
+use crate::value::quote::quote;
+
+/// The name under which Helm's library knows a chart's schema.
+pub(super) const LOCATION: &str = "file:///values.schema.json";
+
+/// A compiled schema.
+pub(super) struct Schema {
+    pub(super) nodes: Vec<Node>,
+    pub(super) root: Id,
+}
+
+impl Schema {
+    /// Compiles a chart's schema.
+    pub(super) fn compile(text: &[u8]) -> Result<Self, String> {
+        let document = parse(text)?;
+        let mut compiler = Compiler { assert_formats: false, ..Compiler::default() };
+        compiler.compile(LOCATION, Some(document))
+    }
+
+    /// The schema that schemas of a draft must fit.
+    fn of_schemas(draft: Draft) -> &'static Self {
+        static DRAFT4: LazyLock<Schema> = LazyLock::new(|| meta(Draft::Draft4));
+        static DRAFT6: LazyLock<Schema> = LazyLock::new(|| meta(Draft::Draft6));
+        static DRAFT7: LazyLock<Schema> = LazyLock::new(|| meta(Draft::Draft7));
+        static DRAFT2019: LazyLock<Schema> = LazyLock::new(|| meta(Draft::Draft2019));
+        static DRAFT2020: LazyLock<Schema> = LazyLock::new(|| meta(Draft::Draft2020));
+        fn meta(draft: Draft) -> Schema {
+            let mut compiler = Compiler { assert_formats: true, ..Compiler::default() };
+            compiler.compile(draft.url(), None).expect("the specification's own schemas are sound")
+        }
+        match draft {
+            Draft::Draft4 => &DRAFT4,
+            Draft::Draft6 => &DRAFT6,
+            Draft::Draft7 => &DRAFT7,
+            Draft::Draft2019 => &DRAFT2019,
+            Draft::Draft2020 => &DRAFT2020,
+        }
+    }
+}
+
+/// A schema within a document that has an identity of its own.
+#[derive(Clone, Debug)]
+struct Resource {
+    pointer: String,
+    id: String,
+    draft: Draft,
+    anchors: BTreeMap<String, String>,
+    dynamic_anchors: Vec<String>,
+}
+
+struct Document {
+    json: Json,
+    resources: BTreeMap<String, Resource>,
+    processed: HashSet<String>,
+}
+
+impl Document {
+    /// The resource that a place is in.
+    fn resource(&self, pointer: &str) -> &Resource {
+        let mut pointer = pointer;
+        loop {
+            if let Some(found) = self.resources.get(pointer) {
+                return found;
+            }
+            let Some(slash) = pointer.rfind('/') else { return &self.resources[""] };
+            pointer = &pointer[..slash];
+        }
+    }
+}
+
+#[derive(Default)]
+struct Compiler {
+    assert_formats: bool,
+    documents: HashMap<String, Document>,
+    nodes: Vec<Node>,
+    index: HashMap<(String, String), Id>,
+    /// Where each node is to be read.
+    places: Vec<(String, String)>,
+}
+
+/// A document that is known without loading anything: the specification's own.
+fn known(url: &str) -> Option<&'static serde_json::Value> {
+    use referencing::meta;
+    let path = url
+        .strip_prefix("http://json-schema.org/")
+        .or_else(|| url.strip_prefix("https://json-schema.org/"))?;
+    Some(match path {
+        "draft-04/schema" => &meta::DRAFT4,
+        "draft-06/schema" => &meta::DRAFT6,
+        "draft-07/schema" => &meta::DRAFT7,
+        "draft/2019-09/schema" => &meta::DRAFT201909,
+        "draft/2019-09/meta/core" => &meta::DRAFT201909_CORE,
+        "draft/2019-09/meta/applicator" => &meta::DRAFT201909_APPLICATOR,
+        "draft/2019-09/meta/validation" => &meta::DRAFT201909_VALIDATION,
+        "draft/2019-09/meta/meta-data" => &meta::DRAFT201909_META_DATA,
+        "draft/2019-09/meta/format" => &meta::DRAFT201909_FORMAT,
+        "draft/2019-09/meta/content" => &meta::DRAFT201909_CONTENT,
+        "schema" | "draft/2020-12/schema" => &meta::DRAFT202012,
+        "draft/2020-12/meta/core" => &meta::DRAFT202012_CORE,
+        "draft/2020-12/meta/applicator" => &meta::DRAFT202012_APPLICATOR,
+        "draft/2020-12/meta/unevaluated" => &meta::DRAFT202012_UNEVALUATED,
+        "draft/2020-12/meta/validation" => &meta::DRAFT202012_VALIDATION,
+        "draft/2020-12/meta/meta-data" => &meta::DRAFT202012_META_DATA,
+        "draft/2020-12/meta/format-annotation" => &meta::DRAFT202012_FORMAT_ANNOTATION,
+        "draft/2020-12/meta/format-assertion" => &meta::DRAFT202012_FORMAT_ASSERTION,
+        "draft/2020-12/meta/content" => &meta::DRAFT202012_CONTENT,
+        _ => return None,
+    })
+}
+
+/// Reads a document that a schema refers to. Nothing is fetched over the network or read from the disk.
+fn load(url: &str) -> Result<Json, String> {
+    if let Some(document) = known(url) {
+        return Ok(Json::from_serde(document));
+    }
+    let failed = |why: &str| Err(format!("failing loading {}: {why}", quote(url.as_bytes())));
+    if url.starts_with("urn:") {
+        tracing::warn!(urn = url, "unresolved URN reference ignored; using permissive schema");
+        return Ok(Json::Bool(true));
+    }
+    if let Some(path) = url.strip_prefix("file://") {
+        return if std::path::Path::new(path).exists() {
+            failed("a schema may not refer to other files")
+        } else {
+            failed(&format!("open {path}: no such file or directory"))
+        };
+    }
+    match url.split_once(':') {
+        Some(("http" | "https", _)) => failed("schemas are not fetched over the network"),
+        _ => failed(&format!("no URLLoader registered for {}", quote(url.as_bytes()))),
+    }
+}
+
+fn located(url: &str, pointer: &str) -> String {
+    format!("{url}#{}", url::escape(pointer))
+}
+
+fn quoted(text: &str) -> String {
+    quote(text.as_bytes())
+}
+
+/// Where a schema may hold others: under a keyword, in the entries of a map there, in the items of a list there.
+const SUBSCHEMAS: &[(Draft, &str, &str)] = &[
+    (Draft::Draft4, "definitions", "*"),
+    (Draft::Draft4, "not", ""),
+    (Draft::Draft4, "allOf", "[]"),
+    (Draft::Draft4, "anyOf", "[]"),
+    (Draft::Draft4, "oneOf", "[]"),
+    (Draft::Draft4, "properties", "*"),
+    (Draft::Draft4, "additionalProperties", ""),
+    (Draft::Draft4, "patternProperties", "*"),
+    (Draft::Draft4, "items", ""),
+    (Draft::Draft4, "items", "[]"),
+    (Draft::Draft4, "additionalItems", ""),
+    (Draft::Draft4, "dependencies", "*"),
+    (Draft::Draft6, "propertyNames", ""),
+    (Draft::Draft6, "contains", ""),
+    (Draft::Draft7, "if", ""),
+    (Draft::Draft7, "then", ""),
+    (Draft::Draft7, "else", ""),
+    (Draft::Draft2019, "$defs", "*"),
+    (Draft::Draft2019, "dependentSchemas", "*"),
+    (Draft::Draft2019, "unevaluatedProperties", ""),
+    (Draft::Draft2019, "unevaluatedItems", ""),
+    (Draft::Draft2019, "contentSchema", ""),
+    (Draft::Draft2020, "prefixItems", "[]"),
+];
+
+/// The identity that a schema gives itself, without its fragment.
+fn id_of(object: &Json, draft: Draft) -> &str {
+    if draft < Draft::Draft2019 && object.get("$ref").is_some() {
+        return "";
+    }
+    let key = if draft == Draft::Draft4 { "id" } else { "$id" };
+    object.get(key).and_then(Json::text).map_or("", |id| split(id).0)
+}
+
+impl Compiler {
+    fn compile(&mut self, url: &str, document: Option<Json>) -> Result<Schema, String> {
+        if let Some(document) = document {
+            self.add(url, document)?;
+        }
+        let (url, pointer) = self.resolve_in(url, "", "")?;
+        let root = self.enqueue(url, pointer);
+        let mut compiled = 0;
+        while compiled < self.nodes.len() {
+            let (url, pointer) = self.places[compiled].clone();
+            self.ensure(&url, &pointer)?;
+            let node = self.node(compiled, &url, &pointer)?;
+            self.nodes[compiled] = node;
+            compiled += 1;
+        }
+        Ok(Schema { nodes: std::mem::take(&mut self.nodes), root })
+    }
+
+    fn enqueue(&mut self, url: String, pointer: String) -> Id {
+        let next = self.nodes.len();
+        let id = *self.index.entry((url.clone(), pointer.clone())).or_insert(next);
+        if id == next {
+            self.nodes.push(Node::default());
+            self.places.push((url, pointer));
+        }
+        id
+    }
+
+    fn document(&mut self, url: &str) -> Result<&mut Document, String> {
+        if !self.documents.contains_key(url) {
+            let json = load(url)?;
+            self.add(url, json)?;
+        }
+        Ok(self.documents.get_mut(url).expect("it was added"))
+    }
+
+    fn add(&mut self, url: &str, json: Json) -> Result<(), String> {
+        let mut document =
+            Document { resources: BTreeMap::new(), processed: HashSet::new(), json: Json::Null };
+        collect(&mut document, url, &json, url, "", Draft::LATEST)?;
+        document.json = json;
+        if known(url).is_none() {
+            check(&document, url, "")?;
+        }
+        self.documents.insert(url.to_owned(), document);
+        Ok(())
+    }
+
+    /// Makes sure that what stands at a place was read as a schema, also where no schema is expected.
+    fn ensure(&mut self, url: &str, pointer: &str) -> Result<(), String> {
+        let document = self.document(url)?;
+        if document.processed.contains(pointer) {
+            return Ok(());
+        }
+        let json = std::mem::replace(&mut document.json, Json::Null);
+        let found = find(&json, url, pointer)?;
+        let base = document.resource(pointer).clone();
+        collect(document, url, found, &base.id, pointer, base.draft)?;
+        document.json = json;
+        check(document, url, pointer)
+    }
+
+    /// The place that a fragment names in a document.
+    fn resolve_in(&mut self, url: &str, resource: &str, fragment: &str) -> Result<(String, String), String> {
+        let document = self.document(url)?;
+        let resource = document.resource(resource);
+        let pointer = if fragment.is_empty() || fragment.starts_with('/') {
+            format!("{}{fragment}", resource.pointer)
+        } else {
+            let missing = || {
+                let reference = format!("{}#{}", resource.id, url::escape(fragment));
+                format!("anchor in {} not found in schema {}", quoted(&reference), quoted(url))
+            };
+            resource.anchors.get(fragment).ok_or_else(missing)?.clone()
+        };
+        Ok((url.to_owned(), pointer))
+    }
+
+    fn reference(&mut self, url: &str, base: &str, reference: &str) -> Result<Id, String> {
+        let (target, fragment) = split(reference);
+        let fragment = url::unescape(fragment)
+            .ok_or_else(|| format!("error in parsing {}: invalid URL escape", quoted(reference)))?;
+        let target = url::join(base, target);
+        let document = self.document(url)?;
+        let local = if target == url {
+            Some(String::new())
+        } else {
+            document.resources.values().find(|r| r.id == target).map(|r| r.pointer.clone())
+        };
+        let (url, pointer) = match local {
+            Some(resource) => self.resolve_in(url, &resource, &fragment)?,
+            None => self.resolve_in(&target, "", &fragment)?,
+        };
+        Ok(self.enqueue(url, pointer))
+    }
+
+    fn node(&mut self, id: Id, url: &str, pointer: &str) -> Result<Node, String> {
+        let document = self.document(url)?;
+        let resource = document.resource(pointer).clone();
+        let json = find(&document.json, url, pointer)?.clone();
+        let mut node =
+            Node { location: located(url, pointer), draft: Some(resource.draft), ..Node::default() };
+        node.resource = self.enqueue(url.to_owned(), resource.pointer.clone());
+        if resource.draft >= Draft::Draft2020 && node.resource == id {
+            for anchor in &resource.dynamic_anchors {
+                let target = self.enqueue(url.to_owned(), resource.anchors[anchor].clone());
+                node.dynamic_anchors.insert(anchor.clone(), target);
+            }
+        }
+        match &json {
+            Json::Bool(truth) => node.boolean = Some(*truth),
+            Json::Object(map) if map.is_empty() => node.boolean = Some(true),
+            Json::Object(_) => {
+                let mut read = Read { compiler: self, url, pointer, json: &json, resource: &resource };
+                read.object(&mut node)?;
+            }
+            _ => {}
+        }
+        node.all_properties_evaluated = node.additional_properties.is_some();
+        if resource.draft < Draft::Draft2020 {
+            node.all_items_evaluated =
+                node.additional_items.is_some() || matches!(node.items, Some(Items::All(_)));
+            if let Some(Items::Each(items)) = &node.items {
+                node.items_evaluated = items.len();
+            }
+        } else {
+            node.all_items_evaluated = node.rest_items.is_some();
+            node.items_evaluated = node.prefix_items.len();
+        }
+        Ok(node)
+    }
+}
+
+fn find<'j>(json: &'j Json, url: &str, pointer: &str) -> Result<&'j Json, String> {
+    let place = || quoted(&located(url, pointer));
+    let found = url::lookup(json, pointer).map_err(|()| format!("invalid json-pointer {}", place()))?;
+    found.ok_or_else(|| format!("json-pointer in {} not found", place()))
+}
+
+/// Holds a schema against the schema of schemas.
+fn check(document: &Document, url: &str, pointer: &str) -> Result<(), String> {
+    let meta = Schema::of_schemas(document.resource(pointer).draft);
+    let json = find(&document.json, url, pointer)?;
+    validate::run(meta, json)
+        .map_err(|text| format!("{} is not valid against metaschema: {text}", quoted(&located(url, pointer))))
+}
+
+/// Finds the resources and anchors of a schema and of all schemas in it.
+fn collect(
+    document: &mut Document,
+    url: &str,
+    json: &Json,
+    base: &str,
+    pointer: &str,
+    fallback: Draft,
+) -> Result<(), String> {
+    if document.processed.contains(pointer) {
+        return Ok(());
+    }
+    let new = |id: &str, draft| Resource {
+        pointer: pointer.to_owned(),
+        id: id.to_owned(),
+        draft,
+        anchors: BTreeMap::new(),
+        dynamic_anchors: Vec::new(),
+    };
+    if json.object().is_none() {
+        if pointer.is_empty() {
+            document.resources.insert(String::new(), new(base, fallback));
+        }
+        document.processed.insert(pointer.to_owned());
+        return Ok(());
+    }
+
+    let named = json.get("$schema").and_then(Json::text);
+    let mut draft = match named {
+        None => fallback,
+        Some(named) => match Draft::of(named) {
+            Some(draft) => draft,
+            None if pointer.is_empty() && split(named).0 == url => {
+                return Err(format!("draft {} is not supported", quoted(split(named).0)));
+            }
+            None => {
+                load(split(named).0)?;
+                fallback
+            }
+        },
+    };
+    let mut id = id_of(json, draft);
+    let mut has_schema = named.is_some();
+    if id.is_empty() && !pointer.is_empty() {
+        draft = fallback;
+        has_schema = false;
+        id = id_of(json, draft);
+    }
+    let base = if id.is_empty() { base.to_owned() } else { url::join(base, id) };
+    if !id.is_empty() || pointer.is_empty() {
+        match document.resources.values().find(|r| r.id == base) {
+            Some(other) if other.pointer != pointer => {
+                return Err(format!(
+                    "duplicate id {} in {} at {} and {}",
+                    quoted(&base),
+                    quoted(url),
+                    quoted(pointer),
+                    quoted(&other.pointer)
+                ));
+            }
+            Some(_) => {}
+            None => {
+                let draft = if has_schema { draft } else { fallback };
+                document.resources.insert(pointer.to_owned(), new(&base, draft));
+            }
+        }
+    }
+    let place = document.resources.values().find(|r| r.id == base).map(|r| r.pointer.clone());
+    let place = place.unwrap_or_default();
+    let resource = document.resources.get_mut(&place).expect("it was found or made");
+    anchors(resource, url, json, pointer)?;
+    let inherited = resource.draft;
+    document.processed.insert(pointer.to_owned());
+
+    for (_, keyword, shape) in SUBSCHEMAS.iter().filter(|(since, ..)| *since <= draft) {
+        let Some(inner) = json.get(keyword) else { continue };
+        let at = format!("{pointer}/{keyword}");
+        match *shape {
+            "*" => {
+                for (name, inner) in inner.object().into_iter().flatten() {
+                    collect(document, url, inner, &base, &format!("{at}/{}", token(name)), inherited)?;
+                }
+            }
+            "[]" => {
+                for (index, inner) in inner.array().into_iter().flatten().enumerate() {
+                    collect(document, url, inner, &base, &format!("{at}/{index}"), inherited)?;
+                }
+            }
+            _ => collect(document, url, inner, &base, &at, inherited)?,
+        }
+    }
+    Ok(())
+}
+
+fn anchors(resource: &mut Resource, url: &str, json: &Json, pointer: &str) -> Result<(), String> {
+    let mut names = Vec::new();
+    let text = |key: &str| json.get(key).and_then(Json::text);
+    if resource.draft < Draft::Draft2019 {
+        if json.get("$ref").is_some() {
+            return Ok(());
+        }
+        let key = if resource.draft == Draft::Draft4 { "id" } else { "$id" };
+        let fragment = text(key).map_or("", |id| split(id).1);
+        let fragment = url::unescape(fragment)
+            .ok_or_else(|| format!("error in parsing anchor at {}", quoted(&located(url, pointer))))?;
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            names.push(fragment);
+        }
+    } else {
+        names.extend(text("$anchor").map(str::to_owned));
+        if resource.draft >= Draft::Draft2020
+            && let Some(name) = text("$dynamicAnchor")
+        {
+            names.push(name.to_owned());
+            resource.dynamic_anchors.push(name.to_owned());
+        }
+    }
+    for name in names {
+        let other = resource.anchors.entry(name.clone()).or_insert_with(|| pointer.to_owned());
+        if other != pointer {
+            return Err(format!(
+                "duplicate anchor {} in {} at {} and {}",
+                quoted(&name),
+                quoted(url),
+                quoted(other),
+                quoted(pointer)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the keywords of one schema.
+struct Read<'a> {
+    compiler: &'a mut Compiler,
+    url: &'a str,
+    pointer: &'a str,
+    json: &'a Json,
+    resource: &'a Resource,
+}
+
+fn strings(items: &[Json]) -> Vec<String> {
+    items.iter().filter_map(|item| item.text().map(str::to_owned)).collect()
+}
+
+impl<'a> Read<'a> {
+    fn get(&self, key: &str) -> Option<&'a Json> {
+        self.json.get(key)
+    }
+
+    fn text(&self, key: &str) -> Option<&'a str> {
+        self.get(key)?.text()
+    }
+
+    fn truth(&self, key: &str) -> bool {
+        self.get(key) == Some(&Json::Bool(true))
+    }
+
+    fn number(&self, key: &str) -> Option<Decimal> {
+        match self.get(key)? {
+            Json::Number(text) => Decimal::parse(text),
+            _ => None,
+        }
+    }
+
+    fn count(&self, key: &str) -> Option<i64> {
+        self.number(key)?.to_count()
+    }
+
+    fn at(&mut self, path: &str) -> Id {
+        self.compiler.enqueue(self.url.to_owned(), format!("{}/{path}", self.pointer))
+    }
+
+    fn one(&mut self, key: &str) -> Option<Id> {
+        self.get(key).is_some().then(|| self.at(key))
+    }
+
+    fn list(&mut self, key: &str) -> Vec<Id> {
+        let length = self.get(key).and_then(Json::array).map_or(0, <[_]>::len);
+        (0..length).map(|index| self.at(&format!("{key}/{index}"))).collect()
+    }
+
+    fn map(&mut self, key: &str) -> Vec<(&'a str, Id)> {
+        let entries = self.get(key).and_then(Json::object).into_iter().flatten();
+        entries.map(|(name, _)| (&**name, self.at(&format!("{key}/{}", token(name))))).collect()
+    }
+
+    fn additional(&mut self, key: &str) -> Option<Additional> {
+        match self.get(key)? {
+            Json::Bool(truth) => Some(Additional::Allowed(*truth)),
+            _ => Some(Additional::Schema(self.at(key))),
+        }
+    }
+
+    fn reference(&mut self, key: &str) -> Result<Option<Id>, String> {
+        let Some(reference) = self.text(key) else { return Ok(None) };
+        self.compiler.reference(self.url, &self.resource.id, reference).map(Some)
+    }
+
+    fn pattern(&self, source: &str, key: &str) -> Result<Pattern, String> {
+        Pattern::new(source).map_err(|why| {
+            let place = located(self.url, &format!("{}/{key}", self.pointer));
+            format!("invalid regex {} at {}: {why}", quoted(source), quoted(&place))
+        })
+    }
+
+    fn object(&mut self, node: &mut Node) -> Result<(), String> {
+        let draft = self.resource.draft;
+        node.reference = self.reference("$ref")?;
+        // Before 2019-09 a reference stands alone; but Helm's library lets the keywords that came with draft 6 and 7 stand.
+        if draft >= Draft::Draft2019 || node.reference.is_none() {
+            self.applicators(node, draft)?;
+            self.assertions(node, draft)?;
+        }
+        self.later_keywords(node, draft);
+        if draft >= Draft::Draft2019 {
+            node.recursive_reference = self.reference("$recursiveRef")?;
+            node.recursive_anchor = self.truth("$recursiveAnchor");
+        }
+        if draft >= Draft::Draft2020 {
+            if let Some(target) = self.reference("$dynamicRef")? {
+                let fragment = self.text("$dynamicRef").map_or("", |reference| split(reference).1);
+                let anchor = url::unescape(fragment).filter(|f| !f.is_empty() && !f.starts_with('/'));
+                node.dynamic_reference = Some((target, anchor));
+            }
+            node.dynamic_anchor = self.text("$dynamicAnchor").map(str::to_owned);
+        }
+        Ok(())
+    }
+
+    fn applicators(&mut self, node: &mut Node, draft: Draft) -> Result<(), String> {
+        node.all_of = self.list("allOf");
+        node.any_of = self.list("anyOf");
+        node.one_of = self.list("oneOf");
+        node.not = self.one("not");
+        if draft < Draft::Draft2020 {
+            match self.get("items") {
+                Some(Json::Array(_)) => {
+                    node.items = Some(Items::Each(self.list("items")));
+                    node.additional_items = self.additional("additionalItems");
+                }
+                Some(_) => node.items = self.one("items").map(Items::All),
+                None => {}
+            }
+        } else {
+            node.prefix_items = self.list("prefixItems");
+            node.rest_items = self.one("items");
+        }
+        node.properties = self.map("properties").into_iter().map(|(name, id)| (name.into(), id)).collect();
+        for (source, id) in self.map("patternProperties") {
+            let pattern = self.pattern(source, "patternProperties")?;
+            node.pattern_properties.push((pattern, id));
+        }
+        node.additional_properties = self.additional("additionalProperties");
+        for (name, inner) in self.get("dependencies").and_then(Json::object).into_iter().flatten() {
+            let dependency = match inner {
+                Json::Array(items) => Dependency::Required(strings(items)),
+                _ => Dependency::Schema(self.at(&format!("dependencies/{}", token(name)))),
+            };
+            node.dependencies.push((name.to_string(), dependency));
+        }
+        if draft >= Draft::Draft2019 {
+            let schemas = self.map("dependentSchemas");
+            node.dependent_schemas = schemas.into_iter().map(|(name, id)| (name.to_owned(), id)).collect();
+            node.unevaluated_items = self.one("unevaluatedItems");
+            node.unevaluated_properties = self.one("unevaluatedProperties");
+        }
+        Ok(())
+    }
+
+    fn later_keywords(&mut self, node: &mut Node, draft: Draft) {
+        if draft >= Draft::Draft6 {
+            node.contains = self.one("contains");
+            node.property_names = self.one("propertyNames");
+            node.constant = self.get("const").cloned();
+        }
+        if draft >= Draft::Draft7 {
+            node.condition = self.one("if");
+            if node.condition.is_some() {
+                let fixed = self.get("if");
+                if fixed != Some(&Json::Bool(false)) {
+                    node.then = self.one("then");
+                }
+                if fixed != Some(&Json::Bool(true)) {
+                    node.otherwise = self.one("else");
+                }
+            }
+        }
+    }
+
+    fn assertions(&self, node: &mut Node, draft: Draft) -> Result<(), String> {
+        node.types = match self.get("type") {
+            Some(Json::Text(name)) => types::named(name),
+            Some(Json::Array(names)) => {
+                names.iter().filter_map(Json::text).map(types::named).fold(0, |all, kind| all | kind)
+            }
+            _ => 0,
+        };
+        if let Some(choices) = self.get("enum").and_then(Json::array) {
+            let kinds = choices.iter().map(types::of).fold(0, |all, kind| all | kind);
+            node.choices = Some((choices.to_vec(), kinds));
+        }
+        node.multiple_of = self.number("multipleOf");
+        // In draft 4 these are booleans that sharpen the plain limits.
+        if self.truth("exclusiveMaximum") {
+            node.exclusive_maximum = self.number("maximum");
+        } else {
+            node.maximum = self.number("maximum");
+            node.exclusive_maximum = self.number("exclusiveMaximum");
+        }
+        if self.truth("exclusiveMinimum") {
+            node.exclusive_minimum = self.number("minimum");
+        } else {
+            node.minimum = self.number("minimum");
+            node.exclusive_minimum = self.number("exclusiveMinimum");
+        }
+        node.min_length = self.count("minLength");
+        node.max_length = self.count("maxLength");
+        node.pattern = self.text("pattern").map(|source| self.pattern(source, "pattern")).transpose()?;
+        node.min_items = self.count("minItems");
+        node.max_items = self.count("maxItems");
+        node.unique_items = self.truth("uniqueItems");
+        node.max_properties = self.count("maxProperties");
+        node.min_properties = self.count("minProperties");
+        node.required = self.get("required").and_then(Json::array).map(strings).unwrap_or_default();
+        if self.compiler.assert_formats || draft < Draft::Draft2019 {
+            node.format = self.text("format").and_then(formats::named);
+        }
+        if draft >= Draft::Draft2019 {
+            node.min_contains = self.count("minContains");
+            node.max_contains = self.count("maxContains");
+            for (name, required) in self.get("dependentRequired").and_then(Json::object).into_iter().flatten()
+            {
+                if let Some(required) = required.array() {
+                    node.dependent_required.push((name.to_string(), strings(required)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
