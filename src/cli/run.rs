@@ -155,9 +155,8 @@ impl Run {
             tracing::info!(address = %listener.local_addr()?, "serving /healthz and /readyz");
             tokio::spawn(http::probes(listener, operator.clone(), until(stopped.clone())));
         }
-        let result = operator.clone().run(until(stopped)).await;
+        let result = operator.run(until(stopped)).await;
         // What was said last is still written, if the API server takes it.
-        drop(operator);
         let _ = tokio::time::timeout(Duration::from_secs(2), events).await;
         result.map_err(anyhow::Error::from)
     }

@@ -1,9 +1,16 @@
 //! Events: what a person who looks at an instance would want to know.
 //!
-//! They are written one after the other, behind the work they tell of: a reconcile never waits for one, and a storm drops
-//! some. The same event again within a few minutes becomes a count on the first, as Kubernetes has it.
+//! They are written one after the other, behind the work they tell of: a reconcile never waits for one, they give way to
+//! reconciles for a while, and a storm drops some. The same event again within a few minutes becomes a count on the first, as Kubernetes has it.
 
-use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
 
 use k8s_openapi::{
     api::{
@@ -32,7 +39,11 @@ use crate::{
 /// The longest note that the API takes, in bytes.
 const NOTE_LIMIT: usize = 1024;
 /// So many events may wait to be written.
-const WAITING: usize = 1024;
+const WAITING: usize = 4096;
+/// So long an event gives way to reconciles.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often it is looked whether it may go.
+const LOOK: Duration = Duration::from_millis(20);
 /// For so long the same event is counted rather than written anew.
 const SAME: Duration = Duration::from_secs(360);
 /// So many events are remembered to be counted.
@@ -67,22 +78,35 @@ pub struct Said {
 /// Where events are handed in.
 #[derive(Clone)]
 pub struct Events {
-    sender: mpsc::Sender<Said>,
+    /// None is the end.
+    sender: mpsc::Sender<Option<Said>>,
     metrics: Arc<Metrics>,
 }
 
 impl Events {
-    /// A place to hand in events, and the task that writes them.
-    pub fn new(client: Client, metrics: Arc<Metrics>) -> (Self, impl Future<Output = ()> + Send) {
+    /// A place to hand in events, and the task that writes them. `busy` says whether reconciles run.
+    pub fn new(
+        client: Client,
+        metrics: Arc<Metrics>,
+        busy: Arc<AtomicBool>,
+    ) -> (Self, impl Future<Output = ()> + Send) {
         let (sender, receiver) = mpsc::channel(WAITING);
-        (Events { sender, metrics }, write(client, receiver))
+        (Events { sender, metrics }, write(client, receiver, busy))
     }
 
     /// Hands in an event. It is dropped when too many wait.
     pub fn say(&self, said: Said) {
-        if self.sender.try_send(said).is_err() {
+        if self.sender.try_send(Some(said)).is_err() {
             self.metrics.events_dropped.inc();
         }
+    }
+}
+
+impl Events {
+    /// Lets the writer end once it has written what waits.
+    pub async fn end(&self) {
+        // It has ended already, then.
+        let _ = self.sender.send(None).await;
     }
 }
 
@@ -115,12 +139,17 @@ struct Written {
     at: Instant,
 }
 
-async fn write(client: Client, mut waiting: mpsc::Receiver<Said>) {
+async fn write(client: Client, mut waiting: mpsc::Receiver<Option<Said>>, busy: Arc<AtomicBool>) {
     let mut written: HashMap<u64, Written> = HashMap::new();
     // The name of the Pod, when it is told.
     let instance =
         std::env::var("POD_NAME").or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "pintle".into());
-    while let Some(said) = waiting.recv().await {
+    let mut gave_way = Instant::now();
+    while let Some(Some(said)) = waiting.recv().await {
+        while busy.load(Relaxed) && gave_way.elapsed() < PATIENCE {
+            tokio::time::sleep(LOOK).await;
+        }
+        gave_way = Instant::now();
         let now = Instant::now();
         if written.len() >= REMEMBERED {
             written.retain(|_, w| now.duration_since(w.at) < SAME);

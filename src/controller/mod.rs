@@ -19,7 +19,10 @@ mod watches;
 pub mod world;
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -91,20 +94,23 @@ pub struct Operator {
     watches: Watches,
     events: Events,
     metrics: Arc<Metrics>,
+    /// Whether reconciles run: what is not urgent gives way.
+    busy: Arc<AtomicBool>,
     listed: OnceLock<Vec<(String, watch::Receiver<bool>)>>,
     /// The cluster's version and APIs as charts see them, and the epoch of discovery that they are of.
     capabilities: Mutex<(u64, Arc<Capabilities>)>,
 }
 
 impl Operator {
-    /// An operator for some definitions, and the task that writes its Events, which ends when the operator is dropped.
+    /// An operator for some definitions, and the task that writes its Events, which ends after the operator.
     pub fn new(
         client: Client,
         served: Vec<Served>,
         settings: Settings,
     ) -> (Arc<Self>, impl Future<Output = ()> + Send + 'static) {
         let metrics = Arc::new(Metrics::default());
-        let (events, writer) = Events::new(client.clone(), metrics.clone());
+        let busy = Arc::new(AtomicBool::default());
+        let (events, writer) = Events::new(client.clone(), metrics.clone(), busy.clone());
         let limits: Vec<usize> = served
             .iter()
             .map(|s| s.definition.max_concurrent.unwrap_or(settings.max_concurrent).max(1))
@@ -118,6 +124,7 @@ impl Operator {
             watches: Watches::default(),
             events,
             metrics,
+            busy,
             listed: OnceLock::new(),
             // Epochs of what was discovered begin with 1.
             capabilities: Mutex::default(),
@@ -135,6 +142,7 @@ impl Operator {
         }
         let mut running = JoinSet::new();
         loop {
+            self.busy.store(!running.is_empty(), Relaxed);
             tokio::select! {
                 () = &mut until => break,
                 next = self.queue.next(), if running.len() < RUNNING => {
@@ -152,10 +160,13 @@ impl Operator {
         }
         tracing::info!(running = running.len(), "stopping: what runs comes to its end");
         self.queue.close();
+        self.busy.store(false, Relaxed);
         watches.abort_all();
         while let Some(ended) = running.join_next().await {
             log_panic(ended);
         }
+        self.watches.stop();
+        self.events.end().await;
         Ok(())
     }
 

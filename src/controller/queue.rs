@@ -14,6 +14,9 @@ use tokio::sync::Notify;
 
 use super::trigger::{Trigger, Triggers};
 
+/// After so many turns of those that go first, one of the others has its own.
+const FAIR: u8 = 8;
+
 /// An instance of a definition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceKey {
@@ -53,6 +56,8 @@ struct Inner {
     counter: u64,
     /// By definition: how many run, and how many may.
     running: Vec<(usize, usize)>,
+    /// How many in a row went first.
+    in_a_row: u8,
     closed: bool,
 }
 
@@ -217,7 +222,12 @@ impl Inner {
     /// The first instance whose definition has room.
     fn take(&mut self) -> Option<(InstanceId, Triggers)> {
         let running = &mut self.running;
-        for queue in [&mut self.ready, &mut self.background] {
+        let fair = self.in_a_row >= FAIR;
+        let mut queues = [(&mut self.ready, false), (&mut self.background, true)];
+        if fair {
+            queues.reverse();
+        }
+        for (queue, background) in queues {
             let fits = |id: &InstanceId| running[id.definition].0 < running[id.definition].1;
             let Some(at) = queue.iter().position(fits) else { continue };
             let id = queue.remove(at)?;
@@ -225,6 +235,7 @@ impl Inner {
             running[id.definition].0 += 1;
             item.queued = false;
             item.running = true;
+            self.in_a_row = if background { 0 } else { self.in_a_row.saturating_add(1) };
             return Some((id, std::mem::take(&mut item.triggers)));
         }
         None
@@ -280,6 +291,17 @@ mod tests {
         queue.add(&id(0, "b"), Trigger::Changed);
         let order: Vec<String> = std::iter::from_fn(|| now(&queue)).map(|(n, _)| n).collect();
         assert_eq!(order, ["c", "b", "a"]);
+    }
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let queue = Queue::new([100]);
+        queue.add(&id(0, "period"), Trigger::Period);
+        for i in 0..50 {
+            queue.add(&id(0, &format!("change-{i}")), Trigger::Changed);
+        }
+        let order: Vec<String> = std::iter::from_fn(|| now(&queue)).map(|(n, _)| n).collect();
+        assert_eq!(order.iter().position(|n| n == "period"), Some(usize::from(FAIR)));
     }
 
     #[test]

@@ -43,9 +43,9 @@ impl Trigger {
         }
     }
 
-    /// Whether nobody waits for it: it may come after those that somebody does.
+    /// Whether it may come after those that change objects: what it leads to, as a rule, is a look or a new status.
     pub fn is_background(&self) -> bool {
-        matches!(self, Trigger::Period | Trigger::Seen | Trigger::Served)
+        matches!(self, Trigger::Period | Trigger::Served | Trigger::Health(_))
     }
 }
 

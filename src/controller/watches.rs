@@ -64,6 +64,11 @@ impl Watches {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Ends all.
+    pub fn stop(&self) {
+        self.lock().drain().for_each(|(_, watch)| watch.task.abort());
+    }
+
     /// How many run.
     pub fn count(&self) -> usize {
         self.lock().len()

@@ -133,7 +133,10 @@ impl World {
             let instance = self.instances.get_mut(&key)?;
             let old = &instance.cr;
             instance.epoch = epoch;
-            if cr.version() < old.version() && cr.version() != 0 {
+            // Older; or what a request of ours has answered already.
+            if cr.version() != 0
+                && (cr.version() < old.version() || cr.version() == old.version() && cr.uid() == old.uid())
+            {
                 return None;
             }
             let trigger = if cr.uid() != old.uid() {
