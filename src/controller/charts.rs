@@ -291,6 +291,13 @@ mod tests {
     }
 
     #[test]
+    fn what_a_chart_generates_is_told() {
+        let out = render("ledger", "{}", &[]).unwrap();
+        assert!(!out.generated.is_empty() && out.generated.iter().all(|m| m.fresh));
+        assert!(out.hooks.iter().any(|h| h.events.iter().any(|e| e == "pre-upgrade")), "{:?}", out.hooks);
+    }
+
+    #[test]
     fn a_spec_must_be_a_mapping() {
         assert_eq!(
             render("web", "[]", &[]).unwrap_err(),

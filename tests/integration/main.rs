@@ -10,6 +10,7 @@ mod cluster;
 mod deploy;
 mod drift;
 mod errors;
+mod generated;
 mod idle;
 mod lifecycle;
 mod operator;
