@@ -26,6 +26,10 @@ demo: cluster ## Watch the operator at work on a real control plane
 test: cluster ## Run all tests, on a real control plane
 	$(CARGO) test --locked
 
+.PHONY: bench
+bench: cluster ## Measure the operator on a real control plane: time, CPU, requests, memory
+	$(CARGO) bench --locked --bench operator -- fifty many
+
 .PHONY: lint
 lint: ## Check format, clippy's lints, licences, banned crates and sources
 	$(CARGO) fmt --check

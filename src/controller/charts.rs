@@ -28,6 +28,7 @@ pub struct ChartRenderer {
     chart: Chart,
     about: status::Chart,
     crds: Vec<Rendered>,
+    schemas: values::Schemas,
     programs: Mutex<Vec<(String, Program)>>,
 }
 
@@ -50,7 +51,13 @@ impl ChartRenderer {
         };
         let enabled = values::process_dependencies(&chart, &Value::from(Map::new()))?;
         let crds = crds(&enabled)?;
-        let renderer = ChartRenderer { chart, about, crds, programs: Mutex::default() };
+        let renderer = ChartRenderer {
+            chart,
+            about,
+            crds,
+            schemas: values::Schemas::default(),
+            programs: Mutex::default(),
+        };
         // An error in a template is better told at the start.
         renderer.program(&enabled)?;
         Ok(renderer)
@@ -103,6 +110,7 @@ impl Renderer for ChartRenderer {
         let given = given(input)?;
         let enabled = values::process_dependencies(&self.chart, &given).map_err(|e| values_error(&e))?;
         let values = values::coalesce(&enabled, &given).map_err(|e| values_error(&e))?;
+        self.schemas.validate(&enabled, &values).map_err(|e| values_error(&e))?;
         let program = self.program(&enabled).map_err(|e| RenderError::Template(e.message))?;
         let rendered = program
             .render(&Inputs {
@@ -282,9 +290,9 @@ mod tests {
 
     #[test]
     fn a_chart_renders_from_a_spec() {
-        let out = render("web", r#"{"replicas": 1000000}"#, &[("image.tag".into(), "1.0".into())]).unwrap();
+        let out = render("web", r#"{"replicas": 3}"#, &[("image.tag".into(), "1.0".into())]).unwrap();
         let deployment = out.objects.iter().find(|o| o.object["kind"] == "Deployment").unwrap();
-        assert_eq!(deployment.object["spec"]["replicas"], 1_000_000);
+        assert_eq!(deployment.object["spec"]["replicas"], 3);
         let image = deployment.object["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap();
         assert!(image.ends_with(":1.0"), "{image}");
         assert!(!out.notes.is_empty());
@@ -298,11 +306,25 @@ mod tests {
     }
 
     #[test]
+    fn integers_of_a_spec_are_no_floats() {
+        let out = render("../tests/integration/charts/sample", r#"{"message": 1000000}"#, &[]).unwrap();
+        let map = out.objects.iter().find(|o| o.object["kind"] == "ConfigMap").unwrap();
+        assert_eq!(map.object["data"]["message"], "1000000");
+    }
+
+    #[test]
     fn a_spec_must_be_a_mapping() {
         assert_eq!(
             render("web", "[]", &[]).unwrap_err(),
             RenderError::Values("spec is not a mapping".into())
         );
         assert!(render("web", "null", &[]).is_ok());
+    }
+
+    #[test]
+    fn values_are_held_against_the_charts_schema() {
+        let error = render("prometheus", r#"{"replicas": 0}"#, &[]).unwrap_err();
+        assert_eq!(error.reason(), "InvalidValues");
+        assert!(error.to_string().contains("/replicas"), "{error}");
     }
 }
