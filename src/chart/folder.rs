@@ -12,8 +12,7 @@ use super::{Chart, Limits};
 
 /// Loads the chart in `folder`, leaving out what its .helmignore names, following symbolic links.
 pub(super) fn load(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
-    let top = std::path::absolute(folder).map_err(|e| Error::io("stat", folder, &e))?;
-    let top = clean(&top);
+    let top = absolute(folder);
     let chart_yaml = top.join("Chart.yaml");
     let data = fs::read(&chart_yaml).map_err(|e| {
         Error::io("open", &chart_yaml, &e)
@@ -39,10 +38,10 @@ pub(super) fn load(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
     files::assemble(walk.files, &mut files::Budget::new(limits))
 }
 
-/// Resolves `.` and `..` by the text alone, as Go's `filepath.Abs` does.
-fn clean(path: &Path) -> PathBuf {
+/// The absolute form of a path, `.` and `..` resolved by the text alone, as Go's `filepath.Abs`.
+pub fn absolute(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
-    for part in path.components() {
+    for part in std::path::absolute(path).as_deref().unwrap_or(path).components() {
         match part {
             std::path::Component::CurDir => {}
             std::path::Component::ParentDir => {

@@ -26,6 +26,7 @@ pub use archive::load_archive;
 pub(crate) use decode::Decoder;
 pub use error::Error;
 pub use files::load_files;
+pub use folder::absolute;
 pub use ignore::Rules;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata};
 pub use pattern::{BadPattern, matches};

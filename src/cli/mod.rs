@@ -1,16 +1,16 @@
 //! The command line: one file per subcommand.
 
+mod accepted;
 mod crd;
+mod out;
 mod run;
 mod template;
+mod usage;
 mod values;
 
-use std::{
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// Wraps Helm charts as Kubernetes APIs
 #[derive(Parser)]
@@ -29,7 +29,13 @@ enum Command {
 
 /// Parses the process's arguments, runs the subcommand they name and gives the process's exit code.
 pub fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let command = Arguments::command().mut_subcommand("template", usage::lenient);
+    let parsed = command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::report(&error),
+    };
+    let result = match arguments.command {
         Command::Crd(crd) => crd.run(),
         Command::Run(run) => run.run(),
         Command::Template(template) => template.run(),
@@ -37,8 +43,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Whoever closed standard error does not want to know.
-            let _ = writeln!(io::stderr(), "Error: {error:#}");
+            out::complain(&format!("Error: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -9,8 +9,9 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context as _, Error, Result, anyhow, bail};
+use anyhow::{Error, Result, anyhow, bail};
 use clap::Args;
+use kube::config::Kubeconfig;
 
 use crate::{
     chart::{self, Chart},
@@ -20,6 +21,8 @@ use crate::{
     values::{Schemas, coalesce, process_dependencies},
 };
 
+use super::accepted::Accepted;
+use super::out;
 use super::values::{ValueFlags, reason};
 
 /// The name of a release that is given none.
@@ -31,11 +34,11 @@ const DEFAULT_NAME: &str = "release-name";
 #[derive(Args)]
 pub struct Template {
     /// The release's name, if two arguments are given, and the chart: a folder or an archive
-    #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..)]
+    #[arg(value_name = "[NAME] CHART", num_args = 0..)]
     arguments: Vec<String>,
-    /// The release's namespace
-    #[arg(short, long, default_value = "default", env = "HELM_NAMESPACE")]
-    namespace: String,
+    /// The release's namespace; without it that of the kubeconfig's context
+    #[arg(short, long, env = "HELM_NAMESPACE")]
+    namespace: Option<String>,
     #[command(flatten)]
     values: ValueFlags,
     /// The version of Kubernetes that templates see
@@ -80,6 +83,8 @@ pub struct Template {
     /// Print what was rendered even if it is not valid YAML
     #[arg(long)]
     debug: bool,
+    #[command(flatten)]
+    accepted: Accepted,
 }
 
 /// What went wrong, and what the templates wrote if they did.
@@ -97,6 +102,7 @@ impl From<Error> for Failure {
 impl Template {
     /// Renders and prints.
     pub fn run(&self) -> Result<()> {
+        self.accepted.check()?;
         let kube_version = self.kube_version.as_deref().map(|version| {
             KubeVersion::parse(version).map_err(|error| anyhow!("invalid kube version '{version}': {error}"))
         });
@@ -113,7 +119,7 @@ impl Template {
                     } else {
                         manifest::only(&text, &self.show_only).unwrap_or_default()
                     };
-                    write_out(text.as_bytes())?;
+                    out::write(text.as_bytes())?;
                     return Err(error);
                 }
                 let hint = "Use --debug flag to render out invalid YAML";
@@ -128,6 +134,9 @@ impl Template {
 
     fn name_and_chart(&self) -> Result<(String, String)> {
         match self.arguments.as_slice() {
+            [] => bail!(
+                "\"pintle template\" requires at least 1 argument\n\nUsage:  pintle template [NAME] [CHART] [flags]"
+            ),
             [chart] => match &self.name_template {
                 Some(template) => Ok((
                     render::text("name-template", template).map_err(|error| anyhow!("{error}"))?,
@@ -154,13 +163,14 @@ impl Template {
         path: &str,
         kube_version: Option<KubeVersion>,
     ) -> Result<(Chart, Manifests), Failure> {
-        let path = path.trim();
-        if !Path::new(path).exists() {
-            return Err(anyhow!("path {} not found", quote(path.as_bytes())).into());
-        }
+        let path = located(path.trim())?;
         let user = self.values.merge().map_err(Error::new)?;
-        let chart = chart::load(Path::new(path), &chart::Limits::default()).map_err(Error::new)?;
-        chart.check_installable().map_err(Error::new)?;
+        let chart = chart::load(&path, &chart::Limits::default()).map_err(Error::new)?;
+        chart.check_installable().map_err(|error| {
+            let fetch = self.accepted.dependency_update();
+            let hint = if fetch { "\n--dependency-update fetches nothing here" } else { "" };
+            anyhow!("{error}{hint}")
+        })?;
         if chart.metadata.deprecated {
             tracing::warn!("this chart is deprecated");
         }
@@ -179,7 +189,7 @@ impl Template {
         let release = Release {
             is_install: !self.is_upgrade,
             is_upgrade: self.is_upgrade,
-            ..Release::install(name, self.namespace.as_str())
+            ..Release::install(name, self.namespace())
         };
 
         let failed = |error: Error| Failure { error, written: Some(String::new()) };
@@ -192,6 +202,21 @@ impl Template {
         Ok((chart, manifests))
     }
 
+    /// The namespace of the flag or the environment, else of the kubeconfig, else `default`.
+    fn namespace(&self) -> String {
+        let of_context = || {
+            let config = Kubeconfig::read().ok()?;
+            let current = config.current_context?;
+            let context = config.contexts.into_iter().find(|context| context.name == current)?;
+            context.context?.namespace.filter(|namespace| !namespace.is_empty())
+        };
+        self.namespace
+            .clone()
+            .filter(|name| !name.is_empty())
+            .or_else(of_context)
+            .unwrap_or_else(|| "default".into())
+    }
+
     fn print(&self, name: &str, chart: &Chart, manifests: &Manifests) -> Result<()> {
         let crds = if self.include_crds { chart.crds() } else { Vec::new() };
         let show = Show { hooks: !self.no_hooks, tests: !self.skip_tests };
@@ -199,10 +224,10 @@ impl Template {
         let Some(dir) = &self.output_dir else {
             let text = manifest::print(&sections);
             if self.show_only.is_empty() {
-                return write_out(text.as_bytes());
+                return out::write(text.as_bytes());
             }
             let text = manifest::only(&text, &self.show_only).map_err(Error::msg)?;
-            return write_out(text.as_bytes());
+            return out::write(text.as_bytes());
         };
         let named = if self.release_name { dir.join(name) } else { dir.clone() };
         let mut written = BTreeSet::new();
@@ -217,7 +242,27 @@ impl Template {
         } else {
             manifest::only("", &self.show_only).map_err(Error::msg)?
         };
-        write_out(text.as_bytes())
+        out::write(text.as_bytes())
+    }
+}
+
+/// The chart that an argument names, which must be on this machine.
+pub fn located(argument: &str) -> Result<PathBuf> {
+    let path = Path::new(argument);
+    if path.exists() {
+        return Ok(chart::absolute(path));
+    }
+    if path.is_absolute() || argument.starts_with('.') {
+        bail!("path {} not found", quote(argument.as_bytes()));
+    }
+    match argument.split_once('/') {
+        _ if argument.contains("://") => {
+            bail!(
+                "{argument} is not on this machine; charts are not fetched here: give a folder or an archive"
+            )
+        }
+        Some((repository, _)) => bail!("repo {repository} not found"),
+        None => bail!("non-absolute URLs should be in form of repo_name/path_to_chart, got: {argument}"),
     }
 }
 
@@ -239,15 +284,6 @@ fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
     })
 }
 
-fn write_out(bytes: &[u8]) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        // Whoever reads wants no more.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("cannot write to standard output"),
-    }
-}
-
 fn write_file(path: &Path, section: &Section<'_>, append: bool) -> Result<()> {
     let failed = |error: io::Error| anyhow!("open {}: {}", path.display(), reason(&error));
     if let Some(parent) = path.parent() {
@@ -259,5 +295,5 @@ fn write_file(path: &Path, section: &Section<'_>, append: bool) -> Result<()> {
         fs::File::create(path).map_err(failed)?
     };
     file.write_all(section.print().as_bytes()).map_err(failed)?;
-    write_out(format!("wrote {}\n", path.display()).as_bytes())
+    out::write(format!("wrote {}\n", path.display()).as_bytes())
 }
