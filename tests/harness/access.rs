@@ -104,9 +104,13 @@ impl Credentials {
 
     /// Runs `kubectl` or `helm` as this user to its end, and gives what it printed.
     pub async fn run(&self, program: &str, args: &[&str], stdin: &str) -> Result<Output> {
+        // Both keep what kinds a server has in the home folder, by its address, and would find it stale there.
+        let home = tempfile::tempdir()?;
         let mut child = Command::new(programs::program(program)?)
             .args(args)
             .env("KUBECONFIG", &self.kubeconfig)
+            .env("HOME", home.path())
+            .env_remove("KUBECACHEDIR")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

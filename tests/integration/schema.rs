@@ -8,7 +8,10 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use crate::{harness::Cluster, operator::install_crd};
+use crate::{
+    harness::{Cluster, wait},
+    operator::install_crd,
+};
 
 const GROUP: &str = "charts.pintle.dev";
 
@@ -59,14 +62,14 @@ async fn what_is_not_valid_is_refused_at_once() {
 async fn kubectl_explains_and_lists() {
     let cluster = Cluster::shared().await.unwrap();
     install(cluster, "prometheus").await;
-    let explained =
-        cluster.admin().run("kubectl", &["explain", "prometheus.spec.retention"], "").await.unwrap();
-    assert!(
-        explained.stdout.contains("How long samples are kept"),
-        "{}{}",
-        explained.stdout,
-        explained.stderr
-    );
+    // The API server publishes the schema of a kind a moment after it has begun to serve it.
+    wait::until("kubectl explains a field", wait::PATIENCE, || async {
+        let told = cluster.admin().run("kubectl", &["explain", "prometheus.spec.retention"], "").await?;
+        anyhow::ensure!(told.success, told.stderr);
+        Ok(told.stdout.contains("How long samples are kept").then_some(()))
+    })
+    .await
+    .unwrap();
     let space = cluster.namespace("columns").await.unwrap();
     let wide =
         cluster.admin().run("kubectl", &["get", "prometheuses", "-n", space.name()], "").await.unwrap();
