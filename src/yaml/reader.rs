@@ -18,6 +18,8 @@ pub(super) struct Source<'a> {
     pub(super) fault: Option<&'static str>,
     /// Whether a byte order mark occurs after the start, which go-yaml treats in its own way.
     pub(super) inner_mark: bool,
+    /// Whether lines end in nothing else than line feeds.
+    pub(super) line_feeds: bool,
     /// How many bytes of a leading mark were left out of `text`.
     pub(super) skipped: usize,
 }
@@ -32,17 +34,19 @@ pub(super) fn read(bytes: &[u8]) -> Source<'_> {
 }
 
 /// What a first pass over valid text found.
-enum Finding {
-    Clean,
-    InnerMark,
+#[derive(Default)]
+struct Finding {
+    inner_mark: bool,
+    /// Whether there are breaks that are no line feeds.
+    other_breaks: bool,
     /// The offset of the first forbidden character.
-    Forbidden(usize),
+    forbidden: Option<usize>,
 }
 
 fn inspect(text: &str, start: usize) -> Finding {
     let bytes = text.as_bytes();
-    let suspicious = |b: u8| (b < 0x20 && b != b'\n') || b == 0x7F || b == 0xC2 || b == 0xEF;
-    let mut inner_mark = false;
+    let suspicious = |b: u8| (b < 0x20 && b != b'\n') || b == 0x7F || b == 0xC2 || b == 0xE2 || b == 0xEF;
+    let mut found = Finding::default();
     let mut at = start;
     while at < bytes.len() {
         let end = bytes.len().min(at + 32);
@@ -58,14 +62,21 @@ fn inspect(text: &str, start: usize) -> Finding {
                     _ => false,
                 };
                 if forbidden {
-                    return Finding::Forbidden(at + i);
+                    found.forbidden = Some(at + i);
+                    return found;
                 }
-                inner_mark |= b == 0xEF && next(1) == 0xBB && next(2) == 0xBF;
+                found.inner_mark |= b == 0xEF && next(1) == 0xBB && next(2) == 0xBF;
+                found.other_breaks |= match b {
+                    b'\r' => true,
+                    0xC2 => next(1) == 0x85,
+                    0xE2 => next(1) == 0x80 && matches!(next(2), 0xA8 | 0xA9),
+                    _ => false,
+                };
             }
         }
         at = end;
     }
-    if inner_mark { Finding::InnerMark } else { Finding::Clean }
+    found
 }
 
 const FORBIDDEN: &str = "control characters are not allowed";
@@ -80,8 +91,8 @@ fn utf8(bytes: &[u8]) -> Source<'_> {
         }
     };
     let finding = inspect(valid, skipped);
-    let (at, fault) = match (&finding, broken) {
-        (Finding::Forbidden(at), _) => (*at, Some((FORBIDDEN, width(bytes[*at])))),
+    let (at, fault) = match (finding.forbidden, broken) {
+        (Some(at), _) => (at, Some((FORBIDDEN, width(bytes[at])))),
         (_, Some(fault)) => (valid.len(), Some(fault)),
         _ => (valid.len(), None),
     };
@@ -89,7 +100,8 @@ fn utf8(bytes: &[u8]) -> Source<'_> {
     Source {
         text: Cow::Borrowed(valid.get(skipped..end).unwrap_or_default()),
         fault: fault.map(|(message, _)| message),
-        inner_mark: matches!(finding, Finding::InnerMark),
+        inner_mark: finding.inner_mark,
+        line_feeds: !finding.other_breaks,
         skipped,
     }
 }
@@ -216,5 +228,5 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Source<'_> {
     if fault.is_some() {
         text.truncate(window.1);
     }
-    Source { text: Cow::Owned(text), fault, inner_mark, skipped: 2 }
+    Source { text: Cow::Owned(text), fault, inner_mark, line_feeds: false, skipped: 2 }
 }

@@ -1,6 +1,6 @@
 //! What documents are read into: Tera's values, and JSON.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use tera::Value;
 
@@ -20,6 +20,39 @@ fn key_text(key: Key<'_>) -> Option<Arc<str>> {
         Key::Float(value) => Arc::from(key_of_float(value)),
         Key::Null | Key::Uint(_) => return None,
     })
+}
+
+/// A key and its place among the entries that a map gets. Tera makes its maps of other maps only, entry by entry; one
+/// that is in the order of the entries costs the least, and lets the last of equal keys win.
+pub(super) struct Place {
+    at: usize,
+    key: Arc<str>,
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl Eq for Place {}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+impl From<Place> for tera::value::Key<'static> {
+    fn from(place: Place) -> Self {
+        Self::String(place.key)
+    }
 }
 
 /// How the numbers of a document become Tera's.
@@ -60,7 +93,7 @@ impl Checked for Tera {
 
 impl Sink for Tera {
     type Value = Value;
-    type Map = tera::Map;
+    type Map = Vec<(Place, Value)>;
 
     fn null(&mut self) -> Value {
         Value::none()
@@ -105,21 +138,19 @@ impl Sink for Tera {
         Value::from(items)
     }
 
-    fn map(&mut self, entries: usize) -> tera::Map {
-        tera::Map::with_capacity(entries)
+    fn map(&mut self, entries: usize) -> Self::Map {
+        Vec::with_capacity(entries)
     }
 
-    fn insert(&mut self, map: &mut tera::Map, key: Key<'_>, value: Value) {
+    fn insert(&mut self, map: &mut Self::Map, key: Key<'_>, value: Value) {
         match key_text(key) {
-            Some(key) => {
-                map.insert(tera::value::Key::String(key), value);
-            }
+            Some(key) => map.push((Place { at: map.len(), key }, value)),
             None => self.odd = true,
         }
     }
 
-    fn finish(&mut self, map: tera::Map) -> Value {
-        Value::from(map)
+    fn finish(&mut self, map: Self::Map) -> Value {
+        Value::from(BTreeMap::from_iter(map))
     }
 }
 

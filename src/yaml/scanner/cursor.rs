@@ -49,8 +49,6 @@ static CLASSES: [u8; 256] = classes();
 /// Where a run of characters stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// A line break or the end.
-    Break,
     /// A blank, a line break, the end, or a colon.
     PlainBlock,
     /// As in a block, or an indicator of flow collections.
@@ -64,7 +62,6 @@ pub(super) enum Until {
 impl Until {
     const fn mask(self) -> u8 {
         match self {
-            Self::Break => BREAK,
             Self::PlainBlock => BLANK | BREAK | COLON,
             Self::PlainFlow => BLANK | BREAK | COLON | FLOW,
             Self::SingleQuoted => BLANK | BREAK | SINGLE,
@@ -96,6 +93,8 @@ pub(super) struct Cursor<'a> {
     buffer: Option<Buffer>,
     /// Whether every look ahead must be accounted for: there is a fault, or a mark.
     exact: bool,
+    /// Whether lines end in nothing else than line feeds.
+    line_feeds: bool,
     /// The comments so far, if they are wanted: their lines, and where they are in the text.
     pub(super) comments: Option<Vec<(u32, Range<usize>)>>,
 }
@@ -116,6 +115,7 @@ impl<'a> Cursor<'a> {
                 ends: 0,
             }),
             exact: source.fault.is_some() || source.inner_mark,
+            line_feeds: source.line_feeds,
             comments: None,
         }
     }
@@ -290,13 +290,30 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// Moves on to the end of the line. The column is not kept.
+    ///
+    /// # Errors
+    /// The reader's problem, when a character looked at is not valid.
+    pub(super) fn run_to_break(&mut self) -> Step<()> {
+        let rest = &self.text.as_bytes()[self.pos.min(self.text.len())..];
+        if self.line_feeds && !self.exact {
+            self.pos += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            return Ok(());
+        }
+        while !self.is_break_or_end(0) {
+            self.skip();
+            self.need(1)?;
+        }
+        Ok(())
+    }
+
     /// Moves past a comment up to the end of its line, if one begins here.
     pub(super) fn skip_comment(&mut self) -> Step<()> {
         if self.at(0) != b'#' {
             return Ok(());
         }
         let start = self.pos;
-        self.run(Until::Break, 1)?;
+        self.run_to_break()?;
         if let Some(comments) = &mut self.comments {
             comments.push((self.line, start..self.pos));
         }

@@ -307,7 +307,7 @@ impl<'a> Scanner<'a> {
             later_breaks.clear();
             blank_line = blank;
             let start = self.cursor.pos;
-            self.cursor.run(Until::Break, 1)?;
+            self.cursor.run_to_break()?;
             value.push_str(&self.cursor.text[start..self.cursor.pos]);
             self.cursor.need(2)?;
             last_break = self.cursor.skip_line();
