@@ -26,11 +26,7 @@ fn nesting_is_limited() {
     assert!(parse(&deep(1_000)).is_ok());
     assert_eq!(error(&deep(1_001)), "exceeded max depth of 1000");
     assert_eq!(error(&deep(10_001)), "exceeded max depth of 10000");
-    let mut indented = String::new();
-    for depth in 0..10_002 {
-        writeln!(indented, "{}a:", " ".repeat(depth)).unwrap();
-    }
-    assert_eq!(error(&indented), "line 10001: exceeded max depth of 10000");
+    assert_eq!(error(&"- ".repeat(10_001)), "exceeded max depth of 10000");
 }
 
 #[test]
