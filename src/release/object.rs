@@ -103,7 +103,7 @@ pub struct Prepared {
     pub unserved: Vec<(Gvk, String)>,
 }
 
-/// Prepares rendered objects, which are in install order.
+/// Prepares rendered objects, which are in install order, lists expanded (see [`flat`]).
 ///
 /// `namespace` is the release's, given to namespaced objects that name none. `served` answers for a kind and version, with
 /// none when the cluster does not serve it.
@@ -117,7 +117,7 @@ pub fn prepare(
     let mut by_key: HashMap<Arc<ObjectKey>, usize> = HashMap::new();
     let mut group = 0;
     let mut last_kind: Option<Gvk> = None;
-    for Rendered { source, object } in flat(objects) {
+    for Rendered { source, object } in objects {
         let gvk = gvk(&object).ok_or_else(|| Error::NoKind { source_name: source.clone() })?;
         let Some(known) = served(&gvk) else {
             prepared.unserved.push((gvk, source));
@@ -167,8 +167,13 @@ pub fn prepare(
     Ok(prepared)
 }
 
+/// The kinds of rendered objects, as far as they say one.
+pub fn kinds_of(objects: &[Rendered]) -> impl Iterator<Item = Gvk> {
+    objects.iter().filter_map(|r| gvk(&r.object))
+}
+
 /// Expands `kind: List`, however deep, as every client of Kubernetes does.
-fn flat(objects: Vec<Rendered>) -> Vec<Rendered> {
+pub fn flat(objects: Vec<Rendered>) -> Vec<Rendered> {
     let mut out = Vec::with_capacity(objects.len());
     let mut stack: Vec<Rendered> = objects.into_iter().rev().collect();
     while let Some(mut r) = stack.pop() {
@@ -340,7 +345,7 @@ pub(super) mod tests {
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}, inner]});
         let after = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
         let empty = json!({"apiVersion": "v1", "kind": "List", "items": null});
-        let prepared = prepare(rendered(&[list, after, empty]), &parent(), "shop", served).unwrap();
+        let prepared = prepare(flat(rendered(&[list, after, empty])), &parent(), "shop", served).unwrap();
         let names: Vec<&str> = prepared.desired.iter().map(|d| &*d.key.name).collect();
         assert_eq!(names, ["a", "b", "c"]);
     }

@@ -18,7 +18,7 @@ use crate::{
         digest::Long,
         failure::Failure,
         inventory::{GroupKind, ObjectKey},
-        object::{Prepared, manifest_digest, prepare},
+        object::{Prepared, Rendered, flat, kinds_of, manifest_digest, prepare},
     },
     render::{Lookup, LookupRecord},
 };
@@ -139,15 +139,15 @@ impl Work<'_> {
         if self.served.definition.spec.generated_values == GeneratedValues::PerRevision {
             render.generated.iter_mut().for_each(|made| made.life = Life::Revision);
         }
-        let objects = std::mem::take(&mut render.objects);
-        let epoch = cluster.epoch();
-        let mut prepared = self.prepare(objects.clone(), namespace)?;
-        if !prepared.unserved.is_empty() {
-            cluster.rediscover(epoch).await.map_err(|f| Problem::of_failure("DiscoveryFailed", &f))?;
-            if cluster.epoch() != epoch {
-                prepared = self.prepare(objects, namespace)?;
-            }
+        let objects = flat(std::mem::take(&mut render.objects));
+        if kinds_of(&objects).any(|gvk| cluster.served(&gvk).is_none()) {
+            // Perhaps it is served by now.
+            cluster
+                .rediscover(cluster.epoch())
+                .await
+                .map_err(|f| Problem::of_failure("DiscoveryFailed", &f))?;
         }
+        let prepared = self.prepare(objects, namespace)?;
         Ok((render, prepared, generated))
     }
 
@@ -177,7 +177,7 @@ impl Work<'_> {
 
     fn prepare(
         &self,
-        objects: Vec<crate::release::object::Rendered>,
+        objects: Vec<Rendered>,
         namespace: &str,
     ) -> Result<Prepared, Problem> {
         prepare(objects, &self.parent, namespace, |gvk| self.cluster().served(gvk)).map_err(|e| Problem {
