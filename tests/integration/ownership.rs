@@ -102,6 +102,34 @@ async fn a_resource_deleted_while_the_operator_is_down() {
 }
 
 #[tokio::test]
+async fn a_resource_deleted_and_made_again_at_once() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("again").await.unwrap();
+    let operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"maps": 3})).await.unwrap();
+    let first = samples.ready(&operator, "web").await.unwrap();
+    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
+    let second = samples.create("web", json!({"maps": 3})).await.unwrap();
+    assert_ne!(first.metadata.uid, second.metadata.uid);
+    // Garbage collection may still take what the first had; it comes back.
+    operator
+        .until("all belongs to the second and is ready", || async {
+            let maps = space.api::<ConfigMap>().list(&ListParams::default().labels("app=web")).await?.items;
+            let ours = maps.iter().filter(|m| {
+                let owners = m.metadata.owner_references.as_deref().unwrap_or_default();
+                m.metadata.deletion_timestamp.is_none()
+                    && owners.iter().all(|o| Some(&o.uid) == second.metadata.uid.as_ref())
+            });
+            let ready = samples.api().get("web").await?;
+            let is_ready = condition(&ready, "Ready").is_some_and(|c| c["status"] == "True");
+            Ok((ours.count() == 3 && is_ready).then_some(()))
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn an_orphaning_deletion_leaves_everything() {
     let cluster = Cluster::shared().await.unwrap();
     let space = cluster.namespace("orphan").await.unwrap();

@@ -175,11 +175,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn prepare(
-        &self,
-        objects: Vec<Rendered>,
-        namespace: &str,
-    ) -> Result<Prepared, Problem> {
+    fn prepare(&self, objects: Vec<Rendered>, namespace: &str) -> Result<Prepared, Problem> {
         prepare(objects, &self.parent, namespace, |gvk| self.cluster().served(gvk)).map_err(|e| Problem {
             reason: "InvalidManifest",
             message: e.to_string(),
