@@ -91,10 +91,17 @@ fn without_line_end(mut text: String) -> Value {
 }
 
 fn must_to_yaml(call: &Call<'_>) -> Outcome {
-    let plain = to_plain(call.scope, call.arg(0)).map_err(|error| match Error::from(error) {
-        Error::Call(text) => Error::Call(format!("error marshaling into JSON: {text}")),
-        error => error,
-    })?;
+    let plain = match to_plain(call.scope, call.arg(0)) {
+        Ok(plain) => plain,
+        // Keys have an order in JSON, which decides what the first error is.
+        Err(error) => {
+            let first = encoded(call, COMPACT).err().unwrap_or_else(|| error.into());
+            return Err(match first {
+                Error::Call(text) => Error::Call(format!("error marshaling into JSON: {text}")),
+                first => first,
+            });
+        }
+    };
     let text = yaml::to_string(&plain).map_err(|error| Error::new(error.to_string()))?;
     limits::check_text(text.len())?;
     Ok(without_line_end(text))
