@@ -27,6 +27,7 @@ mod paths;
 mod printing;
 mod random;
 mod reflection;
+mod regex;
 mod registry;
 pub mod semver;
 mod strings;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Function, comparison, data, dates, dicts, encoding, flow, lists, math, paths, printing, random,
-    reflection, semver, strings,
+    reflection, regex, semver, strings,
 };
 
 static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
@@ -21,6 +21,7 @@ static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
         printing::FUNCTIONS,
         random::FUNCTIONS,
         reflection::FUNCTIONS,
+        regex::FUNCTIONS,
         semver::FUNCTIONS,
         strings::FUNCTIONS,
     ]

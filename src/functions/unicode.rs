@@ -100,6 +100,11 @@ pub(crate) fn is_number(c: char) -> bool {
     )
 }
 
+/// `unicode.IsDigit`
+pub(crate) fn is_decimal_digit(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_digit() } else { category(c) == GeneralCategory::DecimalNumber }
+}
+
 /// `unicode.IsPunct`
 pub(crate) fn is_punct(c: char) -> bool {
     matches!(

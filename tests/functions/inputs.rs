@@ -666,6 +666,176 @@ pub fn semver() -> Calls {
     ])
 }
 
+/// Expressions, most of which are valid, out of the pieces of RE2's syntax.
+fn expression() -> BoxedStrategy<Value> {
+    let atom = select(vec![
+        "a",
+        "b",
+        "ab",
+        "é",
+        ".",
+        "x",
+        "-",
+        "1",
+        "\\d",
+        "\\w",
+        "\\s",
+        "\\D",
+        "\\W",
+        "\\S",
+        "[a-c]",
+        "[^a]",
+        "[[:alpha:]]",
+        "[[:^digit:]]",
+        "[\\d_]",
+        "\\pL",
+        "\\p{Greek}",
+        "\\PN",
+        "\\p{^Lu}",
+        "^",
+        "$",
+        "\\b",
+        "\\B",
+        "\\A",
+        "\\z",
+        "\\.",
+        "\\x41",
+        "\\x{e9}",
+        "\\n",
+        "\\101",
+        "[]a]",
+        "[a-]",
+        "\\Qa.b\\E",
+        "(?i)",
+        "(?s)",
+        "(?m)",
+        "(?U)",
+        "(?-i)",
+        "(?i:A)",
+        "()",
+        "(a)",
+        "(b|)",
+        "(?:a|bc)",
+        "(?P<n>a)",
+        "(?<m>b)",
+        "(|a)",
+        "(a*)",
+        "[\\w-]",
+        "[&&a]",
+        "{",
+        "[^\\S\\n]",
+        "\\_",
+        "K",
+        "(a|b|c)",
+    ]);
+    let repeat = select(vec![
+        "", "", "", "", "*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,3}?", "{,2}", "{2,}", "{0}",
+    ]);
+    let odd = select(vec![
+        "(",
+        ")",
+        "[",
+        "]",
+        "\\",
+        "|",
+        "*",
+        "{1001}",
+        "{2,1}",
+        "(?",
+        "(?P<",
+        "(?P<n",
+        "(?P<é>a)",
+        "(?=a)",
+        "(?<=a)",
+        "(?z)",
+        "(?i-)",
+        "(?--i)",
+        "\\8",
+        "\\C",
+        "\\p{X}",
+        "\\pX",
+        "\\p",
+        "\\p{",
+        "[z-a]",
+        "[[:foo:]]",
+        "[[:alpha]",
+        "\\x",
+        "\\x{",
+        "\\x{110000}",
+        "\\xg",
+        "\\x4",
+        "\\Q",
+        "\\E",
+        "**",
+        "+*",
+        "{1}{2}",
+        "(a{100}){11}",
+        "\\Z",
+        "(?P=n)",
+        "[a",
+        "[^",
+        "[\\",
+        "(?#a)",
+        "\\p{letter}",
+        "\\p{Old_Italic}",
+        "\\p{any}",
+        "\\p{LC}",
+        "\\p{Grek}",
+        "\\1",
+        "\\08",
+        "(?i)k",
+        "[:alpha:]",
+        "\\u0041",
+        "\u{80}",
+    ]);
+    let piece =
+        (prop_oneof![12 => atom, 1 => odd], repeat).prop_map(|(atom, repeat)| format!("{atom}{repeat}"));
+    let joined = prop::collection::vec(piece, 0..5)
+        .prop_flat_map(|pieces| select(vec!["", "", "", "|"]).prop_map(move |between| pieces.join(between)));
+    prop_oneof![
+        8 => joined.clone().prop_map(Value::from),
+        1 => (joined, prop::collection::vec(any::<u8>(), 0..2)).prop_map(|(text, more)| typed::text([text.into_bytes(), more].concat())),
+        1 => "[a-c(){}\\[\\]*+?|.^$\\\\:-]{0,8}".prop_map(Value::from),
+    ]
+    .boxed()
+}
+
+pub fn regex() -> Calls {
+    let subject = || {
+        prop_oneof![
+            4 => "[abcABC1-4é.x_ \nKk\u{212a}-]{0,10}".prop_map(Value::from),
+            1 => text(),
+            1 => prop::collection::vec(prop_oneof![select(b"ab1 ".to_vec()), any::<u8>()], 0..6).prop_map(typed::text),
+        ]
+        .boxed()
+    };
+    let replacement = || {
+        prop_oneof![
+            "[a$]{0,3}(\\$[0-2]|\\$\\{[0-2n]\\}|\\$n|\\$m|\\$\\$|\\$1a|\\$\\{1|\\$é|\\$\\{\\})?[-x$]{0,2}"
+                .prop_map(Value::from),
+            piece(),
+        ]
+        .boxed()
+    };
+    one_of(vec![
+        call(&["regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind"], [expression(), subject()]),
+        call(
+            &["regexFindAll", "mustRegexFindAll", "regexSplit", "mustRegexSplit"],
+            [expression(), subject(), int(-1..4)],
+        ),
+        call(
+            &[
+                "regexReplaceAll",
+                "mustRegexReplaceAll",
+                "regexReplaceAllLiteral",
+                "mustRegexReplaceAllLiteral",
+            ],
+            [expression(), subject(), replacement()],
+        ),
+        call(&["regexQuoteMeta"], [text()]),
+    ])
+}
+
 pub fn paths() -> Calls {
     let path = prop_oneof![4 => "[a./]{0,12}".prop_map(Value::from), 1 => text()];
     call(

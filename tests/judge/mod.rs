@@ -40,14 +40,33 @@ impl Judge {
     pub fn ask(&mut self, request: &Value) -> Result<Value, String> {
         let requests = self.requests.as_mut().expect("open until dropped");
         writeln!(requests, "{request}").expect("the judge reads");
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("the judge answers");
-        let mut answer: Value =
-            serde_json::from_str(&line).unwrap_or_else(|error| panic!("{request}: {line:?}: {error}"));
-        match answer.get("error") {
-            Some(error) => Err(error.as_str().expect("an error is a text").to_owned()),
-            None => Ok(answer["ok"].take()),
-        }
+        read_answer(&mut self.answers, request)
+    }
+}
+
+impl Judge {
+    /// Asks many questions at once, which takes far less time than one after another.
+    #[allow(dead_code, reason = "not every test asks many")]
+    pub fn ask_all(&mut self, requests: &[Value]) -> Vec<Result<Value, String>> {
+        let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
+        let pipe = self.requests.as_mut().expect("open until dropped");
+        let answers = &mut self.answers;
+        std::thread::scope(|scope| {
+            // The judge answers while it is asked: what nobody reads would block it.
+            scope.spawn(move || pipe.write_all(lines.as_bytes()).expect("the judge reads"));
+            requests.iter().map(|request| read_answer(answers, request)).collect()
+        })
+    }
+}
+
+fn read_answer(answers: &mut BufReader<ChildStdout>, request: &Value) -> Result<Value, String> {
+    let mut line = String::new();
+    answers.read_line(&mut line).expect("the judge answers");
+    let mut answer: Value =
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{request}: {line:?}: {error}"));
+    match answer.get("error") {
+        Some(error) => Err(error.as_str().expect("an error is a text").to_owned()),
+        None => Ok(answer["ok"].take()),
     }
 }
 
