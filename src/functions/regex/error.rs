@@ -43,13 +43,23 @@ impl Code {
 
     /// The error, with the part of the expression that it is about.
     pub(super) fn of(self, part: &str) -> Error {
-        Error(format!("error parsing regexp: {}: `{part}`", self.words()))
+        Error { text: format!("error parsing regexp: {}: `{part}`", self.words()), wants_more: false }
+    }
+
+    /// The same, where more text could have made it none.
+    pub(super) fn of_end(self, part: &str) -> Error {
+        Error { wants_more: true, ..self.of(part) }
     }
 }
 
-/// Why an expression is none: the text of Go's error.
+/// Why an expression is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Error(pub(super) String);
+pub(super) struct Error {
+    /// The text of Go's error.
+    pub(super) text: String,
+    /// Whether the expression ended too early, so that the error depends on what follows.
+    pub(super) wants_more: bool,
+}
 
 impl Error {
     /// The text of the panic of `regexp.MustCompile`.
@@ -59,7 +69,7 @@ impl Error {
         } else {
             quote::quote(expression)
         };
-        format!("regexp: Compile({quoted}): {}", self.0)
+        format!("regexp: Compile({quoted}): {}", self.text)
     }
 }
 

@@ -90,7 +90,7 @@ fn expression(text: &[u8]) -> Result<Expression, Error> {
 
 /// The expression that a call is about, or the error that a function with `must` answers.
 fn must(call: &Call<'_>) -> Result<Expression, super::Error> {
-    expression(call.bytes(0)).map_err(|error| super::Error::Call(error.0))
+    expression(call.bytes(0)).map_err(|error| super::Error::Call(error.text))
 }
 
 /// The expression that a call is about, or the panic of a function without `must`.

@@ -91,7 +91,7 @@ pub(super) fn parse(expression: &[u8]) -> Result<Parsed, Error> {
         let rest = String::from_utf8_lossy(&expression[error.valid_up_to()..]).into_owned();
         let mut parser = Parser::new(&valid);
         match parser.run() {
-            Err(error) if !parser.at_end() => error,
+            Err(error) if !error.wants_more => error,
             _ => Code::InvalidUtf8.of(&rest),
         }
     })?;
@@ -117,10 +117,6 @@ impl<'t> Parser<'t> {
     fn new(whole: &'t str) -> Self {
         let flags = Flags { fold: false, multi_line: false, dot_all: false, swap_greed: false };
         Self { whole, rest: whole, flags, groups: vec![Group::new(flags, None)], names: vec![String::new()] }
-    }
-
-    fn at_end(&self) -> bool {
-        self.rest.is_empty()
     }
 
     fn group(&mut self) -> &mut Group {
@@ -279,7 +275,7 @@ impl<'t> Parser<'t> {
             _ => None,
         };
         if let Some(start) = named {
-            let end = text.find('>').ok_or_else(|| Code::InvalidNamedCapture.of(text))?;
+            let end = text.find('>').ok_or_else(|| Code::InvalidNamedCapture.of_end(text))?;
             let name = text.get(start..end).unwrap_or_default();
             if name.is_empty() || !name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {
                 return Err(Code::InvalidNamedCapture.of(&text[..=end]));
@@ -312,7 +308,7 @@ impl<'t> Parser<'t> {
             }
             seen = true;
         }
-        Err(Code::InvalidPerlOp.of(text))
+        Err(Code::InvalidPerlOp.of_end(text))
     }
 
     /// An escape outside of a class.
@@ -361,11 +357,11 @@ impl<'t> Parser<'t> {
         }
         let (sequence, name) = match text[2..].chars().next() {
             Some('{') => {
-                let end = text.find('}').ok_or_else(|| Code::InvalidCharRange.of(text))?;
+                let end = text.find('}').ok_or_else(|| Code::InvalidCharRange.of_end(text))?;
                 (&text[..=end], &text[3..end])
             }
             Some(c) => (&text[..2 + c.len_utf8()], &text[2..2 + c.len_utf8()]),
-            None => (text, ""),
+            None => return Err(Code::InvalidCharRange.of_end(text)),
         };
         let plain = name.strip_prefix('^').unwrap_or(name);
         let negate = (letter == b'P') != (plain.len() < name.len());
@@ -378,7 +374,7 @@ impl<'t> Parser<'t> {
     fn escaped_code(&mut self) -> Result<u32, Error> {
         let text = self.rest;
         let mut chars = text[1..].chars();
-        let c = chars.next().ok_or_else(|| Code::TrailingBackslash.of(""))?;
+        let c = chars.next().ok_or_else(|| Code::TrailingBackslash.of_end(""))?;
         self.rest = chars.as_str();
         let octal = |byte: u8| matches!(byte, b'0'..=b'7');
         let code = match c {
@@ -398,7 +394,14 @@ impl<'t> Parser<'t> {
             c if c.is_ascii() && !c.is_ascii_alphanumeric() => Some(u32::from(c)),
             _ => None,
         };
-        code.ok_or_else(|| Code::InvalidEscape.of(upto(text, self.rest)))
+        code.ok_or_else(|| {
+            let read = upto(text, self.rest);
+            if c == 'x' && self.rest.is_empty() {
+                Code::InvalidEscape.of_end(read)
+            } else {
+                Code::InvalidEscape.of(read)
+            }
+        })
     }
 
     /// The digits after `\x`. What has been read of a wrong one is part of the error.
@@ -477,7 +480,7 @@ impl<'t> Parser<'t> {
 
     fn class_code(&mut self, whole: &str) -> Result<u32, Error> {
         match self.rest.chars().next() {
-            None => Err(Code::MissingBracket.of(whole)),
+            None => Err(Code::MissingBracket.of_end(whole)),
             Some('\\') => self.escaped_code(),
             Some(c) => {
                 self.rest = &self.rest[c.len_utf8()..];
