@@ -46,6 +46,24 @@ impl Param {
         }
     }
 
+    /// The type of a name that [`Param::go_type`] gives.
+    #[must_use]
+    pub fn named(go_type: &str) -> Self {
+        const NAMED: [Param; 10] = [
+            Param::Reflect,
+            Param::String,
+            Param::Int,
+            Param::Uint32,
+            Param::Float64,
+            Param::Bool,
+            Param::Map,
+            Param::List,
+            Param::Time,
+            Param::Certificate,
+        ];
+        NAMED.into_iter().find(|param| param.go_type() == go_type).unwrap_or(Self::Any)
+    }
+
     /// Whether `nil` may be passed (Go's `canBeNil`).
     #[must_use]
     pub const fn can_be_nil(self) -> bool {

@@ -11,12 +11,25 @@ pub struct Site<'a> {
     pub before: NodeRef<'a>,
     /// The arguments, when it is a call.
     pub args: Vec<ArgSite<'a>>,
+    /// The Go type of what the node takes fields from, where that is known and is no `interface {}`.
+    pub base: Option<&'static str>,
+}
+
+/// What a nil is in Go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nil {
+    /// No value at all.
+    Untyped,
+    /// An `interface {}` that is nil, as the entries of maps are.
+    Interface,
+    /// A field of the template's dot: no value at all if that dot is none, an `interface {}` otherwise.
+    OfDot,
 }
 
 impl<'a> Site<'a> {
     /// The site of a node without arguments.
     pub(super) fn of(node: NodeRef<'a>) -> Self {
-        Self { node, before: node, args: Vec::new() }
+        Self { node, before: node, args: Vec::new(), base: None }
     }
 }
 
@@ -25,8 +38,8 @@ impl<'a> Site<'a> {
 pub struct ArgSite<'a> {
     /// The node that Go's error would point at when the argument has a wrong type: the one that Go looked at last.
     pub node: NodeRef<'a>,
-    /// Whether a nil here is an `interface {}` that is nil, as the entries of maps are, and not no value at all.
-    pub typed_nil: bool,
+    /// What a nil here is.
+    pub nil: Nil,
     /// Whether it is a constant, which Go makes what the parameter is, if it can.
     pub constant: bool,
 }

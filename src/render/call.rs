@@ -93,7 +93,7 @@ fn escaped(value: &Value) -> Cow<'_, str> {
 }
 
 /// Checks an argument against a parameter (validateType).
-fn check(run: &Run, at: usize, param: Param, value: &Value) -> Result<(), Fault> {
+pub(super) fn check(run: &Run, at: usize, param: Param, value: &Value) -> Result<(), Fault> {
     let kind = value.kind();
     let fits = match param {
         Param::Any | Param::Reflect => true,
@@ -120,8 +120,12 @@ pub(super) fn call(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
     if callee.is_none() {
         return Err(GoError::new("call of nil").into());
     }
-    let name = name.as_str().unwrap_or_default();
     let type_name = kind::type_of(&run.scope, callee);
+    let name = match (name.as_str(), callee.as_str()) {
+        (Some(written), _) => written.to_owned(),
+        (None, Some(text)) => text.to_owned(),
+        (None, None) => format!("<{type_name} Value>"),
+    };
     Err(GoError::new(format!("non-function {name} of type {type_name}")).into())
 }
 

@@ -2,11 +2,15 @@
 
 use tera::{Value, value::ValueKind};
 
-use crate::value::{print as printing, typed};
+use crate::{
+    functions::Param,
+    value::{print as printing, typed},
+};
 
 use super::{
-    escape,
+    call, escape,
     run::{Fault, Run},
+    unit::wrong_type,
 };
 
 /// The longest loop over a number.
@@ -143,16 +147,17 @@ pub(super) fn declared(_: &Run, args: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// An argument that must not be nil, with the type that it is for.
-pub(super) fn there(_: &Run, args: &Value) -> Result<Value, Fault> {
-    match args.as_array() {
-        Some([value, name]) if value.is_none() || value.is_undefined() => {
-            let name = name.as_str().unwrap_or_default();
-            Err(Fault::Message(format!("wrong type for value; expected {name}; got interface {{}}")))
-        }
-        Some([value, _]) => Ok(value.clone()),
-        _ => Ok(Value::none()),
+/// An argument with the type that it is for. A nil is good for a map or a list only if the third argument, what it is a field
+/// of, is nil too.
+pub(super) fn arg(run: &Run, args: &Value) -> Result<Value, Fault> {
+    let Some([value, name, base @ ..]) = args.as_array() else { return Ok(Value::none()) };
+    let param = Param::named(name.as_str().unwrap_or_default());
+    let nil = |value: &Value| value.is_none() || value.is_undefined();
+    if nil(value) && param.can_be_nil() && !base.iter().any(nil) {
+        return Err(wrong_type(&run.scope, 0, param.go_type(), value));
     }
+    call::check(run, 0, param, value)?;
+    Ok(value.clone())
 }
 
 fn cell_number(value: &Value) -> usize {
@@ -167,9 +172,7 @@ pub(super) fn cell(run: &Run, number: &Value) -> Result<Value, Fault> {
 }
 
 /// Puts a value into a cell of the running template.
-pub(super) fn put(run: &Run, args: &Value) -> Result<Value, Fault> {
-    let Some([number, value]) = args.as_array() else { return Ok(Value::from("")) };
-    let number = cell_number(number);
+pub(super) fn put(run: &Run, value: &Value, number: usize) {
     let mut frames = run.frames.borrow_mut();
     if let Some(frame) = frames.last_mut() {
         if frame.cells.len() <= number {
@@ -177,7 +180,6 @@ pub(super) fn put(run: &Run, args: &Value) -> Result<Value, Fault> {
         }
         frame.cells[number] = value.clone();
     }
-    Ok(Value::from(""))
 }
 
 /// Ends a block that was split off with a jump to a loop around it.

@@ -10,6 +10,7 @@ use super::{
     call::OwnError,
     error::GoError,
     run::{Fault, Run, Stop},
+    unit::Running,
 };
 
 /// How often Helm lets one name be included within itself.
@@ -82,12 +83,13 @@ pub(super) fn outline(run: &Run, number: &Value) -> Result<Value, Fault> {
         let Some(frame) = frames.last() else { return Ok(Value::from("")) };
         (Arc::clone(&run.units.borrow()[frame.unit]), frame.template, frame.dot.clone())
     };
+    let running = Running { template, outlined: Some(number), no_dot: dot.is_none() };
     let mut context = Context::new();
     context.insert_value("d", dot);
     let mut out = Vec::with_capacity(256);
     let result = run.render_outlined(&unit, template, number, &context, &mut out);
     if let Err(error) = result {
-        match run.explain(&unit, template, Some(number), &error) {
+        match run.explain(&unit, running, &error) {
             // What was written before the jump counts.
             Stop::Jump(keyword) => {
                 if let Some(frame) = run.frames.borrow_mut().last_mut() {

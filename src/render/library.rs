@@ -20,6 +20,7 @@ pub(super) fn register(tera: &mut Tera, tables: Tables) {
         called_bare,
         called_one,
         called_many,
+        called_rotated,
         methods,
         lenient_methods,
         ..
@@ -50,6 +51,19 @@ pub(super) fn register(tera: &mut Tera, tables: Tables) {
             },
         );
     }
+    for name in called_rotated {
+        let callee = Callee::find(&name);
+        tera.register_filter(
+            format!("r_{name}"),
+            move |args: &Value, _: Kwargs, _: &State<'_>| -> TeraResult<Value> {
+                match args.as_array().unwrap_or_default() {
+                    [last, first] => callee.call(&[first.clone(), last.clone()]),
+                    [last, others @ ..] => callee.call(&[others, std::slice::from_ref(last)].concat()),
+                    [] => callee.call(&[]),
+                }
+            },
+        );
+    }
     for (names, lenient) in [(methods, false), (lenient_methods, true)] {
         for name in names {
             let filter = format!("{}_{name}", if lenient { 'n' } else { 'm' });
@@ -74,10 +88,16 @@ pub(super) fn register(tera: &mut Tera, tables: Tables) {
     tera.register_filter("_range", filter(control::range));
     tera.register_filter("_pairs", filter(control::pairs));
     tera.register_filter("_declared", filter(control::declared));
-    tera.register_filter("_there", filter(control::there));
+    tera.register_filter("_arg", filter(control::arg));
     tera.register_filter("_template", filter(include::template));
     tera.register_filter("_cell", filter(control::cell));
-    tera.register_filter("_put", filter(control::put));
+    tera.register_filter("_put", |value: &Value, kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {
+        let cell = kwargs.must_get::<usize>("c")?;
+        with(|run| {
+            control::put(run, value, cell);
+            Ok(Value::from(""))
+        })
+    });
     tera.register_filter("_outline", filter(include::outline));
     tera.register_filter("_leave", filter(control::leave));
     tera.register_filter("_left", filter(control::left));

@@ -18,7 +18,7 @@ use crate::value::Scope;
 use super::{
     Generated, GeneratedValues, Limits, Lookup, LookupRecord,
     error::GoError,
-    unit::{TemplateId, Unit},
+    unit::{Running, TemplateId, Unit},
 };
 
 thread_local! {
@@ -188,12 +188,14 @@ impl Run {
         self.check_time().map_err(|_| Stop::Limit("rendering took too long".to_owned()))?;
         let code = Arc::clone(&self.units.borrow()[unit]);
         let context = code.context(self, template, &dot)?;
+        let no_dot = dot.is_none();
         self.frames.borrow_mut().push(Frame { unit, template, names, dot, cells: Vec::new(), left: None });
         self.depth.set(self.depth.get() + 1);
         let result = code.render_to(template, &context, Sink { run: self, out });
         self.depth.set(self.depth.get() - 1);
         let frame = self.frames.borrow_mut().pop();
-        let result = result.map_err(|error| self.explain(&code, template, None, &error));
+        let result =
+            result.map_err(|error| self.explain(&code, Running { template, outlined: None, no_dot }, &error));
         drop(frame);
         result
     }
@@ -211,19 +213,13 @@ impl Run {
     }
 
     /// What an error of Tera was in the template that ran.
-    pub(super) fn explain(
-        &self,
-        code: &Unit,
-        template: TemplateId,
-        outlined: Option<usize>,
-        error: &tera::Error,
-    ) -> Stop {
+    pub(super) fn explain(&self, code: &Unit, running: Running, error: &tera::Error) -> Stop {
         match self.fault.take() {
             Some(Fault::Through(error)) => Stop::Error(error),
             Some(Fault::Limit(text)) => Stop::Limit(text),
             Some(Fault::Jump(keyword)) => Stop::Jump(keyword),
-            Some(fault) => Stop::Error(Box::new(code.explain(template, outlined, Some(fault), error))),
-            None => Stop::Error(Box::new(code.explain(template, outlined, None, error))),
+            Some(fault) => Stop::Error(Box::new(code.explain(running, Some(fault), error))),
+            None => Stop::Error(Box::new(code.explain(running, None, error))),
         }
     }
 

@@ -9,9 +9,9 @@ use crate::{
         self, Options,
         ast::{Arena, Source, Tree, TreeSet},
         error_context,
-        lower::{self, Lowered, Tables},
+        lower::{self, Tables},
         print,
-        source_map::{Site, SourceMap},
+        source_map::{Nil, Site, SourceMap},
     },
     value::{Scope, kind, quote::quote},
 };
@@ -268,13 +268,8 @@ impl Unit {
     }
 
     /// The error of text/template for what went wrong in a template.
-    pub(super) fn explain(
-        &self,
-        template: TemplateId,
-        outlined: Option<usize>,
-        fault: Option<Fault>,
-        error: &tera::Error,
-    ) -> GoError {
+    pub(super) fn explain(&self, running: Running, fault: Option<Fault>, error: &tera::Error) -> GoError {
+        let Running { template, outlined, no_dot } = running;
         let code = &self.templates[template];
         let file = &self.sources[code.source];
         let offset = match error.kind() {
@@ -299,7 +294,12 @@ impl Unit {
             let set = gotemplate::parse(&arena, source, &Options::new(&|name| Functions.knows(name))).ok()?;
             let tree = set.trees.iter().find(|tree| tree.name() == *code.name)?;
             let lowered = lower::lower(tree, source, &Functions, &mut Tables::default());
-            at_site(&source, &code.name, &lowered, outlined, number, &mut fault, error)
+            let map = match outlined {
+                Some(block) => &lowered.outlined.get(block)?.map,
+                None => &lowered.map,
+            };
+            let site = map.site(number)?;
+            Some(at_site(&source, &code.name, Where { site, no_dot }, fault.take(), error))
         });
         found.unwrap_or_else(|| {
             // Only a mistake in the lowering comes here.
@@ -313,6 +313,34 @@ impl Unit {
     }
 }
 
+/// What ran when something went wrong.
+#[derive(Clone, Copy)]
+pub(super) struct Running {
+    pub template: TemplateId,
+    /// The block of it, if that was split off.
+    pub outlined: Option<usize>,
+    /// Whether it was invoked with no value as its dot.
+    pub no_dot: bool,
+}
+
+/// Where something went wrong.
+#[derive(Clone, Copy)]
+pub(super) struct Where<'s, 'a> {
+    site: &'s Site<'a>,
+    no_dot: bool,
+}
+
+impl Where<'_, '_> {
+    /// Whether a nil argument is an `interface {}` that is nil, and not no value at all.
+    fn is_interface(&self, argument: usize) -> bool {
+        self.site.args.get(argument).is_some_and(|arg| match arg.nil {
+            Nil::Untyped => false,
+            Nil::Interface => true,
+            Nil::OfDot => !self.no_dot,
+        })
+    }
+}
+
 fn outlined_name(name: &str, number: usize) -> String {
     format!("{name}\n{number}")
 }
@@ -320,18 +348,12 @@ fn outlined_name(name: &str, number: usize) -> String {
 fn at_site<'a>(
     source: &Source<'a>,
     template: &str,
-    lowered: &Lowered<'a>,
-    outlined: Option<usize>,
-    number: usize,
-    fault: &mut Option<Fault>,
+    at: Where<'_, 'a>,
+    fault: Option<Fault>,
     error: &tera::Error,
-) -> Option<GoError> {
-    let map = match outlined {
-        Some(block) => &lowered.outlined.get(block)?.map,
-        None => &lowered.map,
-    };
-    let site = map.site(number)?;
-    let node = match fault {
+) -> GoError {
+    let site = at.site;
+    let node = match &fault {
         Some(Fault::Argument { at, .. }) => site.args.get(*at).map_or(site.node, |arg| arg.node),
         Some(Fault::Message(_)) => site.before,
         _ => site.node,
@@ -339,9 +361,9 @@ fn at_site<'a>(
     let (location, context) = error_context(source, node);
     let (line, column) = source.line_column(node.pos());
     let before = format!("template: {location}: executing {} at <{context}>: ", quote(template.as_bytes()));
-    let (message, cause) = describe(fault.take(), Some(site), error);
+    let (message, cause) = describe(fault, Some(at), error);
     let text = source.text.split(|byte| *byte == b'\n').nth(line - 1).unwrap_or_default();
-    Some(GoError {
+    GoError {
         text: format!("{before}{message}"),
         cause,
         exec: true,
@@ -351,30 +373,43 @@ fn at_site<'a>(
             column: Some(column),
             text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
         })),
-    })
+    }
 }
 
 /// Go's message for a fault, up to the text of the error that it wraps, and that error.
 pub(super) fn describe(
     fault: Option<Fault>,
-    site: Option<&Site<'_>>,
+    at: Option<Where<'_, '_>>,
     error: &tera::Error,
 ) -> (String, Option<Box<GoError>>) {
     let text = match fault {
+        Some(Fault::Calling { name, error }) if error.text == "len of nil pointer" => {
+            // Go looks at the type of what is no value at all before it looks whether it is nil.
+            let text = match at.is_some_and(|at| at.is_interface(0)) {
+                true => error.text.clone(),
+                false => "reflect: call of reflect.Value.Type on zero Value".to_owned(),
+            };
+            return (format!("error calling {name}: "), Some(Box::new(GoError::new(text))));
+        }
         Some(Fault::Calling { name, error }) => {
             return (format!("error calling {name}: "), Some(error));
         }
         Some(Fault::Through(error)) => return (String::new(), Some(error)),
-        Some(Fault::Message(text) | Fault::Limit(text)) => text,
-        Some(Fault::Argument { at, expected, got: Some(got) }) => {
-            match site.and_then(|site| site.args.get(at)).filter(|arg| arg.constant) {
+        Some(Fault::Message(text)) => {
+            match (text.strip_suffix(" in type interface {}"), at.and_then(|at| at.site.base)) {
+                (Some(before), Some(base)) => format!("{before} in type {base}"),
+                _ => text,
+            }
+        }
+        Some(Fault::Limit(text)) => text,
+        Some(Fault::Argument { at: number, expected, got: Some(got) }) => {
+            match at.and_then(|at| at.site.args.get(number)).filter(|arg| arg.constant) {
                 Some(arg) => wrong_constant(expected, &print(arg.node)),
                 None => format!("wrong type for value; expected {expected}; got {got}"),
             }
         }
-        Some(Fault::Argument { at, expected, got: None }) => {
-            let typed = site.and_then(|site| site.args.get(at)).is_some_and(|arg| arg.typed_nil);
-            if typed {
+        Some(Fault::Argument { at: number, expected, got: None }) => {
+            if at.is_some_and(|at| at.is_interface(number)) {
                 format!("wrong type for value; expected {expected}; got interface {{}}")
             } else {
                 format!("invalid value; expected {expected}")

@@ -103,9 +103,9 @@ impl<'a> Out<'a> {
         if let Place::Cell(number) = place {
             self.flush(line, pools);
             self.open("{{", line);
-            let _ = write!(self.source, "[{number},");
-            self.expression(ex, pools);
-            self.source.push_str("]|_put}}");
+            // Not in a list: those nest only so deep.
+            self.operand(ex, pools);
+            let _ = write!(self.source, "|_put(c={number})}}}}");
             return;
         }
         let mut target = "set_global ".to_owned();
@@ -139,8 +139,8 @@ impl<'a> Out<'a> {
                 pools.tables.path_uses.insert(used);
                 let _ = write!(self.source, "{}{path}", used.letter());
             }
-            Ir::Call { name, args, site } => {
-                pools.tables.note_call(name, args.len());
+            Ir::Call { name, args, piped_first, site } => {
+                pools.tables.note_call(name, args.len(), *piped_first);
                 match args {
                     [] => {
                         self.mark(*site, pools);
@@ -151,6 +151,11 @@ impl<'a> Out<'a> {
                         self.source.push('|');
                         self.mark(*site, pools);
                         let _ = write!(self.source, "h_{name}");
+                    }
+                    [others @ .., last] if *piped_first => {
+                        self.list(&[&[*last], others].concat(), pools);
+                        self.mark(*site, pools);
+                        let _ = write!(self.source, "r_{name}");
                     }
                     args => {
                         self.list(args, pools);

@@ -6,13 +6,14 @@
 use crate::gotemplate::{
     ast::{Command, Identifier, NodeRef, Operand, Pipe},
     print,
-    source_map::{ArgSite, Site},
+    source_map::{ArgSite, Nil, Site},
 };
 
 use super::{
     Form, Known,
     ir::{Ex, Ir, MAX_DEPTH, MAX_LISTS, MAX_WEIGHT, Place, Pre},
     names::Binding,
+    operand::may_fail,
     stmt::Lowering,
 };
 
@@ -114,6 +115,17 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         }
     }
 
+    /// The Go type of what `range` gives of a pipeline, if it is known and no `interface {}`.
+    pub(super) fn elements(&self, pipe: &Pipe<'a>) -> Option<&'static str> {
+        let last = pipe.cmds.last()?;
+        match (last.args.first()?, pipe.cmds.len(), last.args.len()) {
+            (Operand::Identifier(identifier), ..) => self.vocabulary.elements(identifier.name),
+            (Operand::Number(number), 1, 1) if number.int.is_some() => Some("int"),
+            (Operand::Pipe(inner), 1, 1) => self.elements(inner),
+            _ => None,
+        }
+    }
+
     fn no_function(&mut self, operand: Operand<'a>) -> Ex<'b> {
         self.fault(&format!("can't give argument to non-function {}", print(operand)))
     }
@@ -157,18 +169,22 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let params: Vec<_> = (0..args.len()).map(params).collect();
         let mut list = self.arguments(args, &params, piped, pre);
         if name == "call" {
-            // Go's `call` names its callee as it is written.
-            let callee = args.first().map_or_else(|| "<missing>".to_owned(), |callee| print(*callee));
-            list.exprs.insert(0, self.leaf(Ir::Text(self.arena.alloc_str(&callee))));
-            list.sites.insert(0, ArgSite { node, typed_nil: false, constant: false });
+            // Go's `call` names its callee as it is written; what is piped is not written there.
+            let callee =
+                args.first().map(|callee| self.leaf(Ir::Text(self.arena.alloc_str(&print(*callee)))));
+            list.exprs.insert(0, callee.unwrap_or_else(|| self.leaf(Ir::Nil)));
+            list.sites.insert(0, ArgSite { node, nil: Nil::Untyped, constant: false });
         }
-        let site = self.site(Site { node, before: node, args: list.sites });
+        let site = self.site(Site { node, before: node, args: list.sites, base: None });
         let args = self.fit(list.exprs, pre);
         let lists = deepest_list(args) + u32::from(args.len() > 1);
-        let mut ex = self.around(Ir::Call { name: self.arena.alloc_str(name), args, site }, args);
+        let may_fail = |ex: &Ex<'b>| !ex.is_stable();
+        let piped_first = piped.is_some()
+            && args.split_last().is_some_and(|(last, others)| may_fail(last) && others.iter().any(may_fail));
+        let ir = Ir::Call { name: self.arena.alloc_str(name), args, piped_first, site };
+        let mut ex = self.around(ir, args);
         ex.lists = lists;
         ex.known = signature.answer;
-        ex.effects |= signature.effects;
         ex
     }
 
@@ -183,37 +199,35 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let mut list = Arguments::default();
         let mut piped = piped;
         let start = pre.len();
+        let last = args.iter().zip(params).rposition(|(operand, param)| may_fail(operand, *param));
         for (at, operand) in args.iter().enumerate() {
             let mark = pre.len();
-            let (ex, typed_nil) = self.arg(*operand, params[at], pre);
-            self.keep_order(&mut list.exprs, mark, ex.effects, pre);
+            let (ex, nil) = self.arg(*operand, params[at], last.is_some_and(|last| last > at), pre);
+            self.keep_order(&mut list.exprs, mark, pre);
             list.exprs.push(ex);
             let constant = matches!(operand, Operand::Bool(_) | Operand::Number(_) | Operand::String(_));
-            list.sites.push(ArgSite { node: self.at, typed_nil, constant });
+            list.sites.push(ArgSite { node: self.at, nil, constant });
         }
         if let Some(ex) = &mut piped {
-            let others = list.exprs.iter().any(|ex| !ex.is_stable()) || pre.len() > start;
-            let effects = ex.effects
-                || list.exprs.iter().any(|ex| ex.effects)
-                || pre[start..].iter().any(Pre::has_effects);
-            if others && effects && !ex.is_stable() {
+            // Where nothing of the others runs before the call, the call itself sees to the order.
+            if pre.len() > start && !ex.is_stable() {
                 let (place, held) = self.held(*ex);
                 pre.insert(start, Pre::Set(place, *ex));
                 *ex = held;
             }
             list.exprs.push(*ex);
-            list.sites.push(ArgSite { node: self.at, typed_nil: false, constant: false });
+            list.sites.push(ArgSite { node: self.at, nil: Nil::Untyped, constant: false });
         }
         list
     }
 
-    /// Takes earlier arguments into variables if statements that came since `mark`, or what is evaluated after them, might
-    /// change them or be changed by them.
-    fn keep_order(&mut self, earlier: &mut [Ex<'b>], mark: usize, effects: bool, pre: &mut Pres<'b>) {
-        let came = pre.len() > mark;
-        let effects = effects || pre[mark..].iter().any(Pre::has_effects);
-        let matters = |ex: &Ex<'b>| !ex.is_stable() && (came && (effects || ex.effects));
-        for (at, ex) in (mark..).zip(earlier.iter_mut().filter(|ex| matters(ex))) {
+    /// Takes earlier arguments into variables if statements came since `mark`: either might change what the other evaluates
+    /// to, or fail first.
+    fn keep_order(&mut self, earlier: &mut [Ex<'b>], mark: usize, pre: &mut Pres<'b>) {
+        if pre.len() == mark {
+            return;
+        }
+        for (at, ex) in (mark..).zip(earlier.iter_mut().filter(|ex| !ex.is_stable())) {
             let (place, held) = self.held(*ex);
             pre.insert(at, Pre::Set(place, *ex));
             *ex = held;
@@ -230,9 +244,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 || (weight >= MAX_WEIGHT && ex.weight > 0 && !matches!(ex.ir, Ir::Place(Place::Var(_))))
         };
         if let Some(last) = args.iter().rposition(too_big) {
-            let effects = args[..=last].iter().any(|ex| ex.effects);
             for ex in &mut args[..=last] {
-                if too_big(ex) || (effects && !ex.is_stable()) {
+                if too_big(ex) || !ex.is_stable() {
                     *ex = self.hoist(*ex, pre);
                 }
             }
@@ -266,7 +279,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         for operand in args {
             let mut inner = Vec::new();
             self.doubt += u32::from(result.is_some());
-            let (ex, _) = self.arg(*operand, super::Param::Any, &mut inner);
+            let (ex, _) = self.arg(*operand, super::Param::Any, false, &mut inner);
             self.doubt -= u32::from(result.is_some());
             if args.len() == 1 && piped.is_none() {
                 pre.append(&mut inner);
@@ -327,7 +340,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         if let Operand::Pipe(pipe) = operand {
             return self.condition(pipe, pre);
         }
-        let (ex, _) = self.arg(operand, super::Param::Any, pre);
+        let (ex, _) = self.arg(operand, super::Param::Any, false, pre);
         self.truth(ex)
     }
 
@@ -410,9 +423,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     pub(super) fn fault(&mut self, message: &str) -> Ex<'b> {
         let base = self.leaf(Ir::Text(self.arena.alloc_str(message)));
         let site = Some(self.site(Site::of(self.at)));
-        let mut ex = self.around(Ir::Filter { base, name: "_fault", site }, &[base]);
-        ex.effects = true;
-        ex
+        self.around(Ir::Filter { base, name: "_fault", site }, &[base])
     }
 
     /// An expression without parts.
@@ -422,7 +433,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Ir::Bool(_) => Known::Bool,
             _ => Known::Any,
         };
-        Ex { ir: self.arena.alloc(ir), known, lists: 0, weight: 0, depth: 0, effects: false }
+        Ex { ir: self.arena.alloc(ir), known, lists: 0, weight: 0, depth: 0 }
     }
 
     /// What is held at a place.
@@ -442,7 +453,6 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             lists: deepest_list(parts),
             weight: 1 + parts.iter().map(|ex| ex.weight).sum::<u32>(),
             depth: 1 + parts.iter().map(|ex| ex.depth).max().unwrap_or(0),
-            effects: parts.iter().any(|ex| ex.effects),
         }
     }
 

@@ -39,8 +39,8 @@ pub(super) enum Ir<'b> {
     Place(Place),
     /// Fields of a value.
     Path { base: Ex<'b>, path: u32, form: Form, strict: bool, site: u32 },
-    /// A function.
-    Call { name: &'b str, args: &'b [Ex<'b>], site: u32 },
+    /// A function. What is piped is its last argument and stands last, but is evaluated first if it is `piped_first`.
+    Call { name: &'b str, args: &'b [Ex<'b>], piped_first: bool, site: u32 },
     /// A method with arguments; the receiver comes first.
     Method { name: &'b str, args: &'b [Ex<'b>], lenient: bool, site: u32 },
     /// One of the filters that are no function of Go's.
@@ -68,8 +68,6 @@ pub(super) struct Ex<'b> {
     pub weight: u32,
     /// How deep lists, operators and parentheses nest. Tera allows 40.
     pub depth: u32,
-    /// Whether evaluating it may change what other expressions evaluate to.
-    pub effects: bool,
 }
 
 /// Tera's limits, with room to spare for what surrounds an expression.
@@ -91,14 +89,4 @@ pub(super) enum Pre<'b> {
     Set(Place, Ex<'b>),
     /// Only if the condition holds, or only if it does not.
     When { condition: Ex<'b>, holds: bool, body: &'b [Pre<'b>] },
-}
-
-impl Pre<'_> {
-    /// Whether running it may change what expressions evaluate to.
-    pub(super) fn has_effects(&self) -> bool {
-        match self {
-            Self::Set(_, ex) => ex.effects,
-            Self::When { body, .. } => body.iter().any(Self::has_effects),
-        }
-    }
 }

@@ -9,6 +9,7 @@
 //! | `{{.a.b}}` printed, tested, used | `d\|w3`, `d\|q3`, `d\|p3`, where 3 stands for `a.b` in [`Tables`] |
 //! | the same where a nil dot is an error | `e1\|x3`, `e1\|r3`, `e1\|s3` |
 //! | `f x`, `f x y`, `f` | `x\|h_f`, `[x,y]\|g_f`, `g_f()` |
+//! | `y \| f x` where both may fail | `[y,x]\|r_f`, so that they are evaluated in Go's order |
 //! | `.a.Method x` | `[d\|p3,x]\|m_Method`; `n_Method` where a nil receiver is no error |
 //! | `{{$x := e}}`, `{{$x = e}}` | `{%set_global v1=e%}` |
 //! | `{{range e}}` | `{%for e1 in e\|_range%}`; `_pairs` where the key has a name |
@@ -51,6 +52,9 @@ pub trait Vocabulary {
 
     /// The type of the parameter that takes the argument at this place, counted from 0.
     fn param(&self, function: &str, at: usize) -> Param;
+
+    /// The Go type of what `range` gives of a function's answer, if it is known and no `interface {}`.
+    fn elements(&self, function: &str) -> Option<&'static str>;
 }
 
 /// How a function is called.
@@ -62,8 +66,6 @@ pub struct Signature {
     pub variadic: bool,
     /// What is known of its answer.
     pub answer: Known,
-    /// Whether a call may change what other expressions evaluate to.
-    pub effects: bool,
 }
 
 /// What is known of a value before it is computed.

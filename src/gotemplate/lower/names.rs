@@ -15,17 +15,19 @@ pub(super) struct Binding {
     pub element: bool,
     /// Whether it is declared where Go may not get to, so that it may be undefined when it is used.
     pub doubtful: bool,
+    /// Its Go type, if that is known and no `interface {}`.
+    pub of: Option<&'static str>,
 }
 
 impl Binding {
     /// Something held at a place.
     pub(super) fn at(place: Place) -> Self {
-        Self { place, element: false, doubtful: false }
+        Self { place, element: false, doubtful: false, of: None }
     }
 
     /// An element that `range` gives.
-    pub(super) fn element(place: Place) -> Self {
-        Self { place, element: true, doubtful: false }
+    pub(super) fn element(place: Place, of: Option<&'static str>) -> Self {
+        Self { place, element: true, doubtful: false, of }
     }
 }
 

@@ -3,13 +3,13 @@
 use crate::gotemplate::{
     ast::{Chain, Operand, Variable},
     print,
-    source_map::{ArgSite, Site},
+    source_map::{ArgSite, Nil, Site},
 };
 
 use super::{
     Constant, Form, Known, Param, Tables,
     expr::Pres,
-    ir::{Ex, Ir},
+    ir::{Ex, Ir, Place},
     names::Binding,
     stmt::Lowering,
 };
@@ -20,12 +20,14 @@ pub(super) struct Base<'b> {
     pub ex: Ex<'b>,
     /// Whether a field of nil is an error and not nil: so it is for what `range` gives.
     pub strict: bool,
+    /// The Go type, if it is known and no `interface {}`.
+    pub of: Option<&'static str>,
 }
 
 impl<'a, 'b> Lowering<'a, 'b, '_> {
     /// The dot, to take fields from.
     pub(super) fn dot_base(&self) -> Base<'b> {
-        Base { ex: self.place(self.dot.place, Known::Any), strict: self.dot.element }
+        Base { ex: self.place(self.dot.place, Known::Any), strict: self.dot.element, of: self.dot.of }
     }
 
     /// A variable, to take fields from, and the fields.
@@ -33,9 +35,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let name = variable.name();
         let fields = variable.text.get(name.len() + 1..).unwrap_or_default();
         // The parser refuses variables that are not declared.
-        let Some(Binding { place, element, doubtful }) = self.names.find(name) else {
+        let Some(Binding { place, element, doubtful, of }) = self.names.find(name) else {
             let ex = self.fault(&format!("undefined variable: {name}"));
-            return (Base { ex, strict: false }, fields);
+            return (Base { ex, strict: false, of: None }, fields);
         };
         let mut ex = self.place(place, Known::Any);
         if doubtful {
@@ -45,15 +47,15 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             ex = self.around(Ir::Listed { args, name: "_declared", site }, args);
             ex.lists += 1;
         }
-        (Base { ex, strict: element }, fields)
+        (Base { ex, strict: element, of }, fields)
     }
 
     /// What the fields of a chain are taken from.
     pub(super) fn chain_base(&mut self, chain: &'a Chain<'a>, pre: &mut Pres<'b>) -> Base<'b> {
         self.at = chain.into();
         // The parser refuses `nil.a`; an operand's own nil is no value, of which every field is nil.
-        let (ex, _) = self.arg(chain.base, Param::Any, pre);
-        Base { ex, strict: false }
+        let (ex, _) = self.arg(chain.base, Param::Any, false, pre);
+        Base { ex, strict: false, of: None }
     }
 
     /// Fields of something, `a.b.c`, and a method call if there are arguments.
@@ -75,73 +77,102 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         };
         let lenient = fields.len() == method.len() && !base.strict;
         let (node, before) = (operand.into(), self.at);
+        // What is piped comes first in Go, before the receiver.
+        let piped = piped.map(|ex| if ex.is_stable() { ex } else { self.hoist(ex, pre) });
         let params = vec![Param::Any; args.len()];
         let mut list = self.arguments(args, &params, piped, pre);
         list.exprs.insert(0, receiver);
-        list.sites.insert(0, ArgSite { node, typed_nil: !lenient, constant: false });
-        let site = self.site(Site { node, before, args: list.sites });
+        let nil = if lenient { Nil::Untyped } else { Nil::Interface };
+        list.sites.insert(0, ArgSite { node, nil, constant: false });
+        let site = self.site(Site { node, before, args: list.sites, base: None });
         let args = self.fit(list.exprs, pre);
         let mut ex =
             self.around(Ir::Method { name: self.arena.alloc_str(method), args, lenient, site }, args);
         ex.lists += 1;
-        ex.effects = true;
         ex
     }
 
     fn path(&mut self, base: Base<'b>, fields: &str) -> Ex<'b> {
         let path = self.tables.path(fields);
-        let site = self.site(Site::of(self.at));
+        let site = self.site(Site { base: base.of, ..Site::of(self.at) });
         let ir = Ir::Path { base: base.ex, path, form: Form::Value, strict: base.strict, site };
         self.around(ir, &[base.ex])
     }
 
-    /// An argument for a parameter of a type, and whether a nil in it is a nil `interface {}` (evalArg).
-    pub(super) fn arg(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, bool) {
-        let (ex, typed_nil) = self.arg_of_any_type(operand, param, pre);
-        match param {
-            // No value at all can be passed for a map or list, a nil `interface {}` cannot.
-            Param::Other(name, true) if typed_nil => {
-                let args = [ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))];
-                let args: &'b [Ex<'b>] = self.arena.alloc_slice_copy(&args);
-                let site = self.site(Site::of(self.at));
-                let mut checked = self.around(Ir::Listed { args, name: "_there", site }, args);
-                checked.lists += 1;
-                (checked, true)
-            }
-            _ => (ex, typed_nil),
+    /// An argument for a parameter of a type, and what a nil in it is (evalArg). The call checks its type, unless that has to
+    /// be known before, because an argument after it may fail as well.
+    pub(super) fn arg(
+        &mut self,
+        operand: Operand<'a>,
+        param: Param,
+        others_may_fail: bool,
+        pre: &mut Pres<'b>,
+    ) -> (Ex<'b>, Nil) {
+        let (ex, nil) = self.arg_of_any_type(operand, param, pre);
+        // No value at all can be passed for a map or list, a nil `interface {}` cannot, and the call cannot tell them apart.
+        let (name, ambiguous) = match param {
+            Param::Any => return (ex, nil),
+            Param::String => ("string", false),
+            Param::Float => ("float64", false),
+            Param::Bool => ("bool", false),
+            Param::Int(name) | Param::Uint(name) => (name, false),
+            Param::Other(name, can_be_nil) => (name, can_be_nil && nil != Nil::Untyped),
+        };
+        let constant = matches!(ex.ir, Ir::Text(_) | Ir::Int(_) | Ir::Bool(_) | Ir::Nil | Ir::Constant(_));
+        if constant || !(ambiguous || others_may_fail) {
+            return (ex, nil);
         }
+        let mut args = vec![ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))];
+        match ex.ir {
+            _ if nil == Nil::Untyped => args.push(self.leaf(Ir::Nil)),
+            // A field of no value is no value.
+            Ir::Path { base, strict: false, .. } if base.is_stable() => args.push(*base),
+            _ => {}
+        }
+        let args = self.fit(args, pre);
+        let site = self
+            .site(Site { args: vec![ArgSite { node: self.at, nil, constant: false }], ..Site::of(self.at) });
+        let mut checked = self.around(Ir::Listed { args, name: "_arg", site }, args);
+        checked.lists += 1;
+        (checked, nil)
     }
 
-    fn arg_of_any_type(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, bool) {
+    fn arg_of_any_type(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, Nil) {
         self.at = operand.into();
         match operand {
-            Operand::Dot(_) => (self.dot_base().ex, self.dot.element),
+            Operand::Dot(_) => (self.dot_base().ex, nil_of(self.dot.element)),
             Operand::Nil(_) => {
                 let refused = match param {
-                    Param::Any | Param::Other(_, true) => return (self.leaf(Ir::Nil), false),
+                    Param::Any | Param::Other(_, true) => return (self.leaf(Ir::Nil), Nil::Untyped),
                     Param::String => "string",
                     Param::Float => "float64",
                     Param::Bool => "bool",
                     Param::Int(name) | Param::Uint(name) | Param::Other(name, false) => name,
                 };
-                (self.fault(&format!("cannot assign nil to {refused}")), false)
+                (self.fault(&format!("cannot assign nil to {refused}")), Nil::Untyped)
             }
             Operand::Field(field) => {
                 let base = self.dot_base();
-                (self.path(base, &field.text[1..]), true)
+                (self.path(base, &field.text[1..]), nil_below(base))
             }
             Operand::Variable(variable) => {
                 let (base, fields) = self.variable_base(variable);
-                if fields.is_empty() { (base.ex, base.strict) } else { (self.path(base, fields), true) }
+                if fields.is_empty() {
+                    (base.ex, nil_of(base.strict))
+                } else {
+                    (self.path(base, fields), nil_below(base))
+                }
             }
             Operand::Chain(chain) => {
                 let base = self.chain_base(chain, pre);
-                (self.path(base, &chain.text[1..]), true)
+                (self.path(base, &chain.text[1..]), nil_below(base))
             }
-            Operand::Pipe(pipe) => (self.pipe(pipe, pre), false),
-            Operand::Identifier(identifier) => (self.call(identifier, operand.into(), &[], None, pre), false),
+            Operand::Pipe(pipe) => (self.pipe(pipe, pre), Nil::Untyped),
+            Operand::Identifier(identifier) => {
+                (self.call(identifier, operand.into(), &[], None, pre), Nil::Untyped)
+            }
             Operand::Bool(_) | Operand::Number(_) | Operand::String(_) => {
-                (self.constant(operand, param), false)
+                (self.constant(operand, param), Nil::Untyped)
             }
         }
     }
@@ -221,6 +252,37 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     }
 }
 
+/// Whether evaluating an operand for a parameter may fail, apart from its value's type.
+pub(super) fn may_fail(operand: &Operand<'_>, param: Param) -> bool {
+    match (operand, param) {
+        (Operand::Field(_) | Operand::Chain(_) | Operand::Identifier(_) | Operand::Pipe(_), _) => true,
+        (Operand::Variable(variable), _) => variable.text.contains('.'),
+        (Operand::Dot(_), _) => false,
+        (Operand::Number(number), Param::Any) => number.int.is_none(),
+        (_, Param::Any)
+        | (Operand::String(_), Param::String)
+        | (Operand::Bool(_), Param::Bool)
+        | (Operand::Nil(_), Param::Other(_, true)) => false,
+        (Operand::Number(number), Param::Int(_)) => number.int.is_none(),
+        (Operand::Number(number), Param::Uint(_)) => number.uint.is_none(),
+        (Operand::Number(number), Param::Float) => number.float.is_none(),
+        _ => true,
+    }
+}
+
+/// What a nil is that is not taken from anything: an element of a list or map, or what an expression gave.
+fn nil_of(element: bool) -> Nil {
+    if element { Nil::Interface } else { Nil::Untyped }
+}
+
+/// What a nil is that was found as a field of something.
+fn nil_below(base: Base<'_>) -> Nil {
+    match base.ex.ir {
+        Ir::Place(Place::Dot) if !base.strict => Nil::OfDot,
+        _ => Nil::Interface,
+    }
+}
+
 /// Whether a number is written as a float: `1.0`, `1e3`, but neither `0xe` nor `'e'`.
 pub(super) fn is_float(text: &[u8], is_char: bool) -> bool {
     let contains = |any: &[u8]| text.iter().any(|byte| any.contains(byte));
@@ -231,10 +293,11 @@ pub(super) fn is_float(text: &[u8], is_char: bool) -> bool {
 
 impl Tables {
     /// Notes that a function is called with so many arguments.
-    pub(super) fn note_call(&mut self, name: &str, args: usize) {
+    pub(super) fn note_call(&mut self, name: &str, args: usize, piped_first: bool) {
         let set = match args {
             0 => &mut self.called_bare,
             1 => &mut self.called_one,
+            _ if piped_first => &mut self.called_rotated,
             _ => &mut self.called_many,
         };
         Self::note(set, name);

@@ -5,7 +5,10 @@
 //! out of the block ends it early (`_leave`), which the caller asks for afterwards (`_left`) and then jumps itself.
 
 use super::{Outlined, ir::Ir, stmt::Lowering};
-use crate::gotemplate::source_map::Site;
+use crate::gotemplate::{
+    ast::{List, Node},
+    source_map::Site,
+};
 
 /// How deep blocks may nest in one lowered template. Tera allows 40; conditions that `and` and `or` need take some.
 pub(super) const MAX_BLOCKS: usize = 32;
@@ -31,8 +34,19 @@ impl Blocks<'_> {
 }
 
 impl<'a> Lowering<'a, '_, '_> {
+    /// Lowers the `{{else}}` of a `range` that has a `{{break}}`. The parser lets it break from a loop around, but when it runs,
+    /// Go ends the loop that the `else` belongs to.
+    pub(super) fn outline_else(&mut self, line: usize, list: &List<'a>) {
+        self.outline_until(line, Some("break"), |this| this.list(list));
+    }
+
     /// Lowers a block into a template of its own, and calls that.
     pub(super) fn outline(&mut self, line: usize, lower: impl FnOnce(&mut Self)) {
+        self.outline_until(line, None, lower);
+    }
+
+    /// Lowers a block into a template of its own, and calls that. A jump of the kind `ends` leads no further than to its end.
+    fn outline_until(&mut self, line: usize, ends: Option<&str>, lower: impl FnOnce(&mut Self)) {
         self.flush(line);
         let number = self.blocks.outlined.len();
         // Holds the number while the block may split off others.
@@ -56,7 +70,9 @@ impl<'a> Lowering<'a, '_, '_> {
             let base = self.leaf(Ir::Text(keyword));
             let condition = self.around(Ir::Filter { base, name: "_left", site: None }, &[base]);
             self.tag(line, "if ", Some(condition), "");
-            if self.blocks.loops == 0 {
+            if ends == Some(keyword) {
+                // The question has taken the jump back.
+            } else if self.blocks.loops == 0 {
                 self.leave(line, keyword);
             } else {
                 self.tag(line, keyword, None, "");
@@ -74,4 +90,29 @@ impl<'a> Lowering<'a, '_, '_> {
         let ex = self.around(Ir::Filter { base, name: "_leave", site: None }, &[base]);
         self.print(line, ex);
     }
+}
+
+/// Whether a list breaks from a loop around it.
+pub(super) fn breaks(list: &List<'_>) -> bool {
+    list.nodes.iter().any(|node| match node {
+        Node::Break(_) => true,
+        Node::If(branch) | Node::With(branch) => {
+            breaks(&branch.list) || branch.else_list.as_ref().is_some_and(breaks)
+        }
+        // Its own breaks end it, those in its `else` too.
+        _ => false,
+    })
+}
+
+/// Whether the `{{else}}` of some `range` breaks, so that it must become a template of its own.
+pub(super) fn has_else_that_breaks(list: &List<'_>) -> bool {
+    list.nodes.iter().any(|node| match node {
+        Node::If(branch) | Node::With(branch) | Node::Range(branch) => {
+            let other = branch.else_list.as_ref();
+            (matches!(node, Node::Range(_)) && other.is_some_and(breaks))
+                || has_else_that_breaks(&branch.list)
+                || other.is_some_and(has_else_that_breaks)
+        }
+        _ => false,
+    })
 }

@@ -13,7 +13,7 @@ use super::{
     expr::Pres,
     ir::{Ex, Ir, Place, Pre},
     names::{Binding, Names},
-    outline::{Blocks, MAX_BLOCKS},
+    outline::{Blocks, MAX_BLOCKS, breaks, has_else_that_breaks},
     text,
 };
 
@@ -63,7 +63,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             at: tree.root.into(),
             sites: Vec::new(),
             doubt: 0,
-            deep: tree.depth > MAX_BLOCKS,
+            deep: tree.depth > MAX_BLOCKS || has_else_that_breaks(&tree.root),
             out: Out::default(),
             blocks: Blocks::default(),
             tree: *tree,
@@ -93,7 +93,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         self.line.1
     }
 
-    fn list(&mut self, list: &List<'a>) {
+    pub(super) fn list(&mut self, list: &List<'a>) {
         for node in list.nodes {
             match node {
                 Node::Text(text) => self.out.text.push(text.text),
@@ -261,13 +261,15 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             (None, Place::Element(number))
         };
         let mut body = Vec::new();
-        self.dot = Binding::element(if self.deep {
+        let of = self.elements(branch.pipe);
+        let dot = if self.deep {
             let place = self.new_place();
             body.push(Pre::Set(place, self.place(element, Known::Any)));
             place
         } else {
             element
-        });
+        };
+        self.dot = Binding::element(dot, of);
         let sources = key.into_iter().chain([element]);
         for (at, (variable, source)) in decl.iter().zip(sources).enumerate() {
             let known = held.get(at).copied().flatten().filter(|_| branch.pipe.is_assign);
@@ -284,7 +286,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
                 }
                 None => source,
             };
-            let binding = if is_element { Binding::element(binding) } else { Binding::at(binding) };
+            let binding = if is_element { Binding::element(binding, of) } else { Binding::at(binding) };
             self.names.declare(variable.name(), binding);
         }
         self.pres(line, &body);
@@ -294,8 +296,14 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         self.names.leave(mark);
         self.dot = outer;
         if let Some(list) = branch.else_list.as_ref().filter(|list| !list.nodes.is_empty()) {
-            self.tag_at(branch.middle.unwrap_or(branch.close), "else");
-            self.list(list);
+            let middle = branch.middle.unwrap_or(branch.close);
+            self.tag_at(middle, "else");
+            if breaks(list) {
+                let line = self.line_of(middle.start);
+                self.outline_else(line, list);
+            } else {
+                self.list(list);
+            }
         }
         self.tag_at(branch.close, "endfor");
     }

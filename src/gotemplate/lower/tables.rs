@@ -74,6 +74,8 @@ pub struct Tables {
     pub called_one: HashSet<Box<str>>,
     /// The functions that are called with more arguments, `[x,y]|g_f`.
     pub called_many: HashSet<Box<str>>,
+    /// The functions that are called with the last argument in the first place, `[y,x]|r_f`.
+    pub called_rotated: HashSet<Box<str>>,
     /// The methods that are called with arguments on what a nil makes an error, `[x,y]|m_M`.
     pub methods: HashSet<Box<str>>,
     /// The methods that are called with arguments on what may be nil, `[x,y]|n_M`.

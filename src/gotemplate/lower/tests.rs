@@ -15,13 +15,16 @@ impl Vocabulary for AnyFunction {
             "eq" => Known::Bool,
             _ => Known::Any,
         };
-        let effects = matches!(function, "include" | "set");
         let (fixed, variadic) = if function == "not" { (1, false) } else { (0, true) };
-        Some(Signature { fixed, variadic, answer, effects })
+        Some(Signature { fixed, variadic, answer })
     }
 
     fn param(&self, function: &str, at: usize) -> Param {
         if function == "include" && at == 0 { Param::String } else { Param::Any }
+    }
+
+    fn elements(&self, function: &str) -> Option<&'static str> {
+        (function == "until").then_some("int")
     }
 }
 
@@ -59,13 +62,31 @@ fn lists_do_not_nest_deeper_than_tera_allows() {
 }
 
 #[test]
-fn what_has_effects_is_evaluated_in_order() {
+fn arguments_are_evaluated_in_order() {
     // Go evaluates what is piped first.
+    assert_eq!(lowered("{{ set .x 1 2 | f .y }}"), "{{[[d|p0,1,2]|g_set,d|p1]|r_f|_print}}");
+    assert_eq!(lowered("{{ .x | f .y 1 }}"), "{{[d|p0,d|p1,1]|r_f|_print}}");
+    assert_eq!(lowered("{{ .x | f 1 }}{{ $ | f .y }}"), "{{[1,d|p0]|g_f|_print}}{{[d|p1,d]|g_f|_print}}");
+    // What needs statements of its own brings those before it along.
     assert_eq!(
-        lowered("{{ set .x 1 2 | f .y }}"),
-        "{%set_global v1=[d|p0,1,2]|g_set%}{{[d|p1,v1]|g_f|_print}}"
+        lowered("{{ f .x (and .y 1) }}"),
+        "{%set_global v2=d|p0%}{%set_global v1=d|p1%}{%if v1|_truth%}{%set_global v1=1%}{%endif%}{{[v2,v1]|g_f|_print}}"
     );
-    assert_eq!(lowered("{{ .x | f .y }}"), "{{[d|p1,d|p0]|g_f|_print}}");
+}
+
+#[test]
+fn types_are_checked_before_what_comes_after_may_fail() {
+    assert_eq!(lowered("{{ include .x . }}"), "{{[d|p0,d]|g_include}}");
+    assert_eq!(lowered("{{ include .x .y }}"), "{{[[d|p0,\"string\",d]|_arg,d|p1]|g_include}}");
+}
+
+#[test]
+fn a_break_in_the_else_of_a_loop_ends_that_loop() {
+    assert_eq!(
+        lowered("{{ range .a }}{{ range .b }}{{ else }}x{{ break }}{{ end }}{{ end }}"),
+        "{%for e1 in d|p0|_range%}{{e1|_put(c=2)}}{%for e3 in 2|_cell|s1|_range%}{{e3|_put(c=4)}}{%else%}{{0|_outline}}\
+         {%if \"break\"|_left%}{%endif%}{%endfor%}{%endfor%}"
+    );
 }
 
 #[test]
