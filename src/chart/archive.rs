@@ -88,6 +88,9 @@ fn ensure_archive(path: &Path, file: &mut Opened) -> Result<(), Error> {
     Err(Error::new(format!("file '{name}' does not appear to be a gzipped archive; got '{kind}'")))
 }
 
+/// Where a tar header has the type of its entry.
+const TYPE_AT: usize = 156;
+
 enum Unpack {
     NotGzip,
     Other(Error),
@@ -116,7 +119,9 @@ fn unpack(reader: impl Read, budget: &mut Budget<'_>) -> Result<Vec<Raw>, Unpack
     let broken = |e: io::Error| {
         Unpack::Other(Error::new(match e.kind() {
             io::ErrorKind::UnexpectedEof => "unexpected EOF".to_owned(),
-            _ => format!("archive/tar: invalid tar header: {}", system_text(&e)),
+            _ if e.to_string().contains("unexpected EOF") => "unexpected EOF".to_owned(),
+            // What the library says quotes the archive, which may be anything.
+            _ => "archive/tar: invalid tar header".to_owned(),
         }))
     };
     let maximum = budget.limits.chart_bytes;
@@ -135,7 +140,9 @@ fn unpack(reader: impl Read, budget: &mut Budget<'_>) -> Result<Vec<Raw>, Unpack
         let kind = entry.header().entry_type();
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let mode = entry.header().mode().unwrap_or(0);
-        if kind.is_dir() || name.ends_with('/') || mode & 0o170_000 == 0o040_000 {
+        // Archives of old have no type for folders, but a slash at the end.
+        let old_folder = entry.header().as_bytes()[TYPE_AT] == 0 && name.ends_with('/');
+        if kind.is_dir() || old_folder || mode & 0o170_000 == 0o040_000 {
             continue;
         }
         if kind.is_pax_global_extensions() || kind.is_pax_local_extensions() {

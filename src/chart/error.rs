@@ -18,6 +18,12 @@ impl Error {
         Self(format!("{operation} {}: {}", path.display(), system_text(error)))
     }
 
+    /// A file that could not be read as a whole. A folder can be opened, but not read.
+    pub(super) fn read(path: &Path, error: &io::Error) -> Self {
+        let operation = if error.kind() == io::ErrorKind::IsADirectory { "read" } else { "open" };
+        Self::io(operation, path, error)
+    }
+
     /// The same error, said to have happened while doing something else.
     pub(super) fn within(self, what: &str) -> Self {
         Self(format!("{what}: {}", self.0))

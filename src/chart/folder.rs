@@ -15,15 +15,14 @@ pub(super) fn load(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
     let top = absolute(folder);
     let chart_yaml = top.join("Chart.yaml");
     let data = fs::read(&chart_yaml).map_err(|e| {
-        Error::io("open", &chart_yaml, &e)
-            .within(&format!("unable to detect chart at {}", chart_yaml.display()))
+        Error::read(&chart_yaml, &e).within(&format!("unable to detect chart at {}", chart_yaml.display()))
     })?;
     decode::check_api_version(&data)?;
 
     let ignore = top.join(".helmignore");
     let ignore = match fs::read(&ignore) {
         Ok(data) => Some(data),
-        Err(e) if fs::metadata(&ignore).is_ok() => return Err(Error::io("open", &ignore, &e)),
+        Err(e) if fs::metadata(&ignore).is_ok() => return Err(Error::read(&ignore, &e)),
         Err(_) => None,
     };
     let mut walk = Walk {
@@ -51,6 +50,36 @@ pub fn absolute(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+/// Where a path leads, every link in it followed; Go's `filepath.EvalSymlinks`.
+fn resolve(path: &Path) -> Result<PathBuf, Error> {
+    if let Ok(resolved) = fs::canonicalize(path) {
+        return Ok(resolved);
+    }
+    // Go names the first part that is not there.
+    let mut resolved = PathBuf::new();
+    let mut rest: Vec<_> = path.components().map(|part| PathBuf::from(part.as_os_str())).rev().collect();
+    let mut links = 0;
+    while let Some(part) = rest.pop() {
+        if part.as_os_str() == ".." {
+            resolved.pop();
+            continue;
+        }
+        let next = resolved.join(&part);
+        let meta = fs::symlink_metadata(&next).map_err(|e| Error::io("lstat", &next, &e))?;
+        if meta.is_symlink() {
+            links += 1;
+            if links > 255 {
+                return Err(Error::new("EvalSymlinks: too many links"));
+            }
+            let target = fs::read_link(&next).map_err(|e| Error::io("readlink", &next, &e))?;
+            rest.extend(target.components().map(|part| PathBuf::from(part.as_os_str())).rev());
+        } else {
+            resolved = next;
+        }
+    }
+    Ok(resolved)
 }
 
 struct Walk<'a> {
@@ -89,10 +118,8 @@ impl Walk<'_> {
     fn entry(&mut self, path: &Path, relative: &str) -> Result<(), Error> {
         let mut meta = fs::symlink_metadata(path).map_err(|e| Error::io("lstat", path, &e))?;
         if meta.is_symlink() {
-            let link = |e| {
-                Error::io("lstat", path, &e).within(&format!("error evaluating symlink {}", path.display()))
-            };
-            let resolved = fs::canonicalize(path).map_err(link)?;
+            let resolved = resolve(path)
+                .map_err(|e| e.within(&format!("error evaluating symlink {}", path.display())))?;
             if !self.limits.links_outside && !resolved.starts_with(&self.real_top) {
                 return Err(Error::new(format!("symbolic link {relative} leads out of the chart")));
             }

@@ -52,7 +52,15 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
         std::io::stdin().read_to_end(&mut data).map_err(|error| error.to_string())?;
         return Ok(data);
     }
-    std::fs::read(path).map_err(|error| format!("open {path}: {}", reason(&error)))
+    if let Some((scheme, _)) = path.split_once("://")
+        && ["http", "https", "oci"].contains(&scheme)
+    {
+        return Err(format!("{path} is not on this machine; values are not fetched here"));
+    }
+    std::fs::read(path).map_err(|error| {
+        let operation = if error.kind() == std::io::ErrorKind::IsADirectory { "read" } else { "open" };
+        format!("{operation} {path}: {}", reason(&error))
+    })
 }
 
 /// What Go says for an error of the operating system.

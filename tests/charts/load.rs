@@ -41,7 +41,7 @@ fn dependency(d: &Dependency) -> Json {
     shown
 }
 
-fn shown(chart: &Chart) -> Json {
+pub fn shown(chart: &Chart) -> Json {
     let m = &chart.metadata;
     let maintainers = m.maintainers.iter();
     let maintainers = maintainers
@@ -90,9 +90,16 @@ fn check(judge: &RefCell<Judge>, files: &[(String, Vec<u8>)]) -> Result<(), Test
         .iter()
         .map(|(name, data)| json!({"Name": name, "Data": data_encoding::BASE64.encode(data)}))
         .collect();
-    let mut theirs = judge.borrow_mut().ask(&json!({"op": "chart.load", "files": asked}));
-    let mut ours =
-        chart::load_files(files.to_vec(), &Limits::default()).map(|c| shown(&c)).map_err(|e| e.to_string());
+    let theirs = judge.borrow_mut().ask(&json!({"op": "chart.load", "files": asked}));
+    same(chart::load_files(files.to_vec(), &Limits::default()), theirs)
+}
+
+/// Compares a chart, or why it is none, with what the judge says.
+pub fn same(
+    ours: Result<Chart, chart::Error>,
+    mut theirs: Result<Json, String>,
+) -> Result<(), TestCaseError> {
+    let mut ours = ours.map(|c| shown(&c)).map_err(|e| e.to_string());
     theirs.iter_mut().chain(&mut ours).for_each(floats);
     // Of several subcharts that are broken, Helm names any.
     let subchart = |e: &String| e.starts_with("error unpacking subchart ");

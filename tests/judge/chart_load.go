@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	anyloader "helm.sh/helm/v4/pkg/chart/loader"
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
@@ -41,6 +43,8 @@ func loaded(c *chart.Chart) any {
 // Request: {"op": "chart.load", "files": [{"Name": PATH, "Data": base64}]}.
 // Answer: {"metadata", "values": dumped, "templates": names, "files": names, "charts": {name: the same}}.
 //
+// chart.archive: {"op": …, "data": base64 of a gzipped tar archive}, chart.folder: {"op": …, "path": PATH}; the same answer.
+//
 // chart.version: {"op": …, "constraint": TEXT, "version": TEXT}; whether the version satisfies it, or the error.
 //
 // chart.ignore: {"op": …, "rules": TEXT, "path": TEXT, "folder": BOOL}; whether .helmignore's rules leave it out.
@@ -59,6 +63,28 @@ func init() {
 			return nil, err
 		}
 		return loaded(c), nil
+	}
+	ops["chart.archive"] = func(request []byte) (any, error) {
+		var r struct{ Data []byte }
+		if err := json.Unmarshal(request, &r); err != nil {
+			return nil, err
+		}
+		c, err := loader.LoadArchive(bytes.NewReader(r.Data))
+		if err != nil {
+			return nil, err
+		}
+		return loaded(c), nil
+	}
+	ops["chart.folder"] = func(request []byte) (any, error) {
+		var r struct{ Path string }
+		if err := json.Unmarshal(request, &r); err != nil {
+			return nil, err
+		}
+		c, err := anyloader.Load(r.Path)
+		if err != nil {
+			return nil, err
+		}
+		return loaded(c.(*chart.Chart)), nil
 	}
 	ops["chart.version"] = func(request []byte) (any, error) {
 		var r struct{ Constraint, Version string }
