@@ -25,7 +25,7 @@ impl Shape {
             Self::Map(inner) => inner,
             Self::Struct(fields) => {
                 let exact = fields.iter().find(|(known, _)| *known == name);
-                let folded = || fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+                let folded = || fields.iter().find(|(known, _)| same_folded(known, name));
                 exact.or_else(folded).map_or(&Self::Any, |(_, shape)| shape)
             }
             Self::Any | Self::Text | Self::List(_) => &Self::Any,
@@ -39,4 +39,15 @@ impl Shape {
             _ => &Self::Any,
         }
     }
+}
+
+/// Whether two names of fields are equal but for the case of their letters. U+017F and U+212A are letters of a case that
+/// encoding/json knows, too.
+fn same_folded(known: &str, name: &str) -> bool {
+    let fold = |c: char| match c {
+        '\u{17F}' => 's',
+        '\u{212A}' => 'k',
+        c => c.to_ascii_lowercase(),
+    };
+    known.chars().map(fold).eq(name.chars().map(fold))
 }

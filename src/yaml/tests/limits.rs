@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use proptest::prelude::*;
+
 use super::super::{parse, parse_json, parse_with, to_string, to_string_pretty};
 
 fn error(text: &str) -> String {
@@ -85,5 +87,24 @@ fn long_lines_and_many_lines_are_read_in_time() {
         "- - x\n", "*a ", "|\n", "x y ", "\\", "\"\\",
     ] {
         let _ = parse(&unit.repeat(20_000));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = parse_with(&bytes, &super::super::Options::default());
+    }
+
+    #[test]
+    fn any_indicators_are_survived(text in "[-?:,\\[\\]{}#&*!|>'\"%@`~ \n\ta<=\r\u{85}\u{2028}\u{feff}.0-9]{0,60}") {
+        if let Ok(value) = parse(&text) {
+            let printed = to_string(&value).unwrap();
+            prop_assert_eq!(&parse(&printed).unwrap(), &value, "{}", printed);
+            to_string_pretty(&value).unwrap();
+        }
+        let _ = super::super::comments(&text);
     }
 }
