@@ -8,7 +8,9 @@
 
 mod call;
 mod cast;
+mod certificates;
 mod comparison;
+mod crypto;
 mod data;
 mod dates;
 mod decimal;
@@ -17,6 +19,7 @@ mod encoding;
 mod error;
 mod flow;
 mod json;
+mod keys;
 mod limits;
 mod lists;
 mod math;

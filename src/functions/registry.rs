@@ -3,13 +3,15 @@
 use std::sync::LazyLock;
 
 use super::{
-    Function, comparison, data, dates, dicts, encoding, flow, lists, math, paths, printing, random,
-    reflection, regex, semver, strings,
+    Function, certificates, comparison, crypto, data, dates, dicts, encoding, flow, lists, math, paths,
+    printing, random, reflection, regex, semver, strings,
 };
 
 static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
     let mut all: Vec<Function> = [
+        certificates::FUNCTIONS,
         comparison::FUNCTIONS,
+        crypto::FUNCTIONS,
         data::FUNCTIONS,
         dates::FUNCTIONS,
         dicts::FUNCTIONS,
