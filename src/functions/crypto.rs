@@ -6,7 +6,6 @@ use aes::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, Mac as _};
-use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 use tera::Value;
 
@@ -24,9 +23,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new(
         "htpasswd",
         Family::Crypto,
-        &[Param::String, Param::String, Param::String],
+        &[Param::String, Param::String],
         htpasswd,
-        "A line of an htpasswd file: user, password, and the hash, `bcrypt` or `sha`.",
+        "A line of an htpasswd file: user and password, hashed with bcrypt.",
     )
     .stable(),
     Function::new(
@@ -77,10 +76,7 @@ fn htpasswd(call: &Call<'_>) -> Outcome {
     if user.contains(&b':') {
         return Ok(text::value([b"invalid username: ", user].concat().into()));
     }
-    let hash = match call.bytes(2) {
-        b"sha" => format!("{{SHA}}{}", STANDARD.encode(Sha1::digest(call.bytes(1)))),
-        _ => hashed(call.bytes(1)),
-    };
+    let hash = hashed(call.bytes(1));
     Ok(text::value([user, b":", hash.as_bytes()].concat().into()))
 }
 
@@ -268,13 +264,11 @@ mod tests {
 
     #[test]
     fn a_hash_holds_for_its_password() {
-        let line = run(htpasswd, &texts(["me", "secret", ""])).unwrap();
+        let line = run(htpasswd, &texts(["me", "secret"])).unwrap();
         let hash = line.as_str().unwrap().strip_prefix("me:").unwrap().to_owned();
         assert!(hash.starts_with("$2a$10$"), "{hash}");
         assert!(::bcrypt::verify("secret", &hash).unwrap());
-        let sha = run(htpasswd, &texts(["me", "secret", "sha"])).unwrap();
-        assert_eq!(sha.as_str(), Some("me:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ="));
-        assert_eq!(run(htpasswd, &texts(["a:b", "", ""])).unwrap().as_str(), Some("invalid username: a:b"));
+        assert_eq!(run(htpasswd, &texts(["a:b", ""])).unwrap().as_str(), Some("invalid username: a:b"));
         assert!(
             run(bcrypt, &texts([&"x".repeat(73)])).unwrap().as_str().unwrap().ends_with("exceeds 72 bytes")
         );
