@@ -88,7 +88,7 @@ fn ca_with_key(call: &Call<'_>) -> Outcome {
 }
 
 fn authority(call: &Call<'_>, key: &Key) -> Outcome {
-    let mut params = params(call, Value::none(), Value::none(), 1)?;
+    let mut params = params(call, &Value::none(), &Value::none(), 1)?;
     params.key_usages.push(KeyUsagePurpose::KeyCertSign);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     answer(params.self_signed(&key.pair), key)
@@ -103,7 +103,7 @@ fn self_signed_with_key(call: &Call<'_>) -> Outcome {
 }
 
 fn signed_by_itself(call: &Call<'_>, key: &Key) -> Outcome {
-    let params = params(call, call.arg(1).clone(), call.arg(2).clone(), 3)?;
+    let params = params(call, call.arg(1), call.arg(2), 3)?;
     answer(params.self_signed(&key.pair), key)
 }
 
@@ -129,7 +129,7 @@ fn signed_by_authority(call: &Call<'_>, key: &Key) -> Outcome {
             "error creating certificate: x509: provided PrivateKey doesn't match parent's PublicKey",
         ));
     }
-    let params = params(call, call.arg(1).clone(), call.arg(2).clone(), 3)?;
+    let params = params(call, call.arg(1), call.arg(2), 3)?;
     let pem = keys::encode_pem(&label, &der);
     let issuer = Issuer::from_ca_cert_pem(&pem, signer.pair)
         .map_err(|error| Error::new(format!("error creating certificate: {error}")))?;
@@ -168,11 +168,11 @@ fn parse_certificate(der: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// What sprig puts into every certificate: a server's and a client's, valid from now for the days in the argument `days`.
-fn params(call: &Call<'_>, ips: Value, names: Value, days: usize) -> Result<CertificateParams, Error> {
+fn params(call: &Call<'_>, ips: &Value, names: &Value, days: usize) -> Result<CertificateParams, Error> {
     let mut alternatives = Vec::new();
     // Go writes the names before the addresses.
-    let addresses = strings(call, &ips, "error parsing ip: ")?;
-    for name in strings(call, &names, "error processing alternate dns name: ")? {
+    let addresses = strings(call, ips, "error parsing ip: ")?;
+    for name in strings(call, names, "error processing alternate dns name: ")? {
         let name = Ia5String::try_from(name.as_str()).map_err(|_| {
             Error::new(format!(
                 "error creating certificate: x509: {name:?} cannot be encoded as an IA5String"
@@ -299,7 +299,7 @@ mod tests {
         let days = Value::from(1i64);
         insta::assert_debug_snapshot!([
             no(ca_with_key, &[text("a"), days.clone(), text("junk")]),
-            no(ca_with_key, &[text("a"), days.clone(), text(&*part(&own, "Cert"))]),
+            no(ca_with_key, &[text("a"), days.clone(), text(&part(&own, "Cert"))]),
             no(self_signed, &[text("a"), list(&["1.2.3"]), Value::none(), days.clone()]),
             no(self_signed, &[text("a"), Value::none(), Value::from(vec![Value::from(1i64)]), days.clone()]),
             no(signed, &[text("a"), Value::none(), Value::none(), days.clone(), mixed]),

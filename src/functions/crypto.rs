@@ -224,7 +224,7 @@ fn decrypt_aes(call: &Call<'_>) -> Outcome {
     match out.len().checked_sub(usize::from(padding)) {
         Some(end) => out.truncate(end),
         None => {
-            let end = out.len().cast_signed() - isize::from(u8::MAX.min(padding));
+            let end = out.len().cast_signed() - isize::from(padding);
             return Err(Error::new(format!("runtime error: slice bounds out of range [:{end}]")));
         }
     }
