@@ -87,7 +87,7 @@ async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs
         .filter(|r| r.user == account.user() && r.code == 403)
         .map(|r| format!("{} {}", r.verb, r.uri))
         .collect();
-    assert_eq!(refused, [] as [&str; 0]);
+    assert_eq!(refused, [] as [&str; 0], "{}", process::tail(operator.log(), 60));
     // Helm leaves CRDs; the next test that installs them finds them as they are.
     let args = ["uninstall", "pintle", "-n", space.name()];
     assert!(cluster.admin().run("helm", &args, "").await.unwrap().success);
