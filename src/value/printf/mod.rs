@@ -299,6 +299,7 @@ mod tests {
             r#"map[string]interface {}{"k":[]interface {}{"a", 1, interface {}(nil), 0x7, []uint8{0x1}}}"#
         );
         assert_eq!(text("%#v %T", &[values[4].clone(), values[4].clone()]), "[]byte{0x1} []uint8");
+        assert_eq!(text("%#w", &[Value::bytes(Vec::new())]), "[]uint8{}");
     }
 
     #[test]

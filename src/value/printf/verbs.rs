@@ -235,7 +235,7 @@ impl<'s> Printer<'s> {
             _ => {
                 let (open, separator, close) = self.brackets(b"[", b"]");
                 if self.layout.sharp_v {
-                    self.write(name.as_bytes());
+                    self.write(if verb == 'v' { name } else { INNER_BYTES }.as_bytes());
                 }
                 self.write(open);
                 for (at, byte) in bytes.iter().enumerate() {
