@@ -63,7 +63,7 @@ fn config() -> ProptestConfig {
     if std::env::var_os("PROPTEST_CASES").is_some() {
         default
     } else {
-        ProptestConfig { cases: 1000, ..default }
+        ProptestConfig { cases: 400, ..default }
     }
 }
 
