@@ -1,6 +1,8 @@
 //! The functions of charts, held against Helm's own.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+#[path = "functions/certificates.rs"]
+mod certificates;
 #[path = "value/generate.rs"]
 #[allow(dead_code, reason = "the other test uses all of it")]
 mod generate;
@@ -39,6 +41,11 @@ fn given(answer: Result<serde_json::Value, String>) -> Given {
     let bytes = |key: &str| STANDARD.decode(answer[key].as_str().unwrap()).unwrap();
     let text = |key: &str| bytes(key).escape_ascii().to_string();
     Ok((answer["type"].as_str().unwrap().to_owned(), text("print"), text("json")))
+}
+
+/// What Helm gives for one call.
+fn go(name: &str, args: &[Value]) -> Given {
+    given(Judge::start().ask(&question(name, args)))
 }
 
 fn ours(name: &str, args: &[Value]) -> Given {

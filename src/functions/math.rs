@@ -4,7 +4,6 @@
 
 use std::sync::LazyLock;
 
-use rand::RngExt as _;
 use tera::Value;
 
 use super::{
@@ -50,13 +49,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
     function("seq", &[], seq, "The text of a sequence of numbers, as the shell's `seq`.")
         .variadic(Param::Int),
-    function(
-        "randInt",
-        &[Param::Int, Param::Int],
-        rand_int,
-        "A random number from the first up to the second.",
-    )
-    .stable(),
 ];
 
 const ONE: &[Param] = &[Param::Any];
@@ -274,13 +266,4 @@ fn seq(call: &Call<'_>) -> Outcome {
         out.push_str(itoa::Buffer::new().format(number));
     }
     Ok(Value::from(out))
-}
-
-fn rand_int(call: &Call<'_>) -> Outcome {
-    let (min, max) = (call.int(0), call.int(1));
-    let span = max.wrapping_sub(min);
-    if span <= 0 {
-        return Err(Error::new("invalid argument to Intn"));
-    }
-    Ok(Value::from(rand::rng().random_range(0..span).wrapping_add(min)))
 }

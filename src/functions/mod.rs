@@ -19,7 +19,6 @@ mod encoding;
 mod error;
 mod flow;
 mod json;
-mod keys;
 mod limits;
 mod lists;
 mod math;

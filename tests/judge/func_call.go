@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
+	"github.com/Masterminds/sprig/v3"
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/engine"
@@ -18,7 +20,8 @@ import (
 // {"float": 1.5}, {"float": "NaN"}, {"string": "x"}, {"base64": "…"} (a string of any bytes), {"bytes": "…"} (base64 of a
 // []byte), {"bool": true}, {"nil": null}, {"list": [VALUE…]}, {"strings": ["a"]} ([]string), {"map": {"k": VALUE}},
 // {"time": {"unix": 1, "nanos": 0}} (UTC), {"duration": 1}, {"month": 1}, {"weekday": 0}, {"uint8": 1},
-// {"stringmap": {"k": "v"}} (map[string]string), {"capabilities": null} and {"kubeversion": null} (fixed ones).
+// {"certificate": {"cert": PEM, "key": PEM}}, {"stringmap": {"k": "v"}} (map[string]string), {"capabilities": null} and
+// {"kubeversion": null} (fixed ones).
 //
 // Answer: {"type": as %T, "print": base64 of what a template prints, "json": base64 of toJson}, or Helm's error with the
 // place cut off.
@@ -112,6 +115,21 @@ func goTagged(tag string, body json.RawMessage) (any, error) {
 			return string(b), err
 		}
 		return b, err
+	case "certificate":
+		// Only sprig can make one: what it builds of the two is one.
+		c, err := decoded[struct{ Cert, Key string }](body)
+		if err != nil {
+			return nil, err
+		}
+		encode := base64.StdEncoding.EncodeToString
+		build := reflect.ValueOf(sprig.TxtFuncMap()["buildCustomCert"])
+		made := build.Call([]reflect.Value{
+			reflect.ValueOf(encode([]byte(c.Cert))), reflect.ValueOf(encode([]byte(c.Key))),
+		})
+		if err, failed := made[1].Interface().(error); failed {
+			return nil, err
+		}
+		return made[0].Interface(), nil
 	case "strings":
 		return decoded[[]string](body)
 	case "list":

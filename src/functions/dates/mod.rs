@@ -111,8 +111,13 @@ const fn function(
     Function::new(name, Family::Dates, params, native, summary)
 }
 
+/// A moment in UTC.
+pub(super) fn utc(seconds: i64) -> Time {
+    Zone::Utc.time(seconds, 0)
+}
+
 /// The present moment, in the local zone.
-fn present() -> Time {
+pub(super) fn present() -> Time {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let elapsed = START.elapsed().as_nanos();
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
