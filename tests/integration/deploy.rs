@@ -10,7 +10,7 @@ use kube::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Cluster, Process, process, wait},
+    harness::{Cluster, Namespace, Process, process, wait},
     operator::{Resources, condition},
 };
 
@@ -32,6 +32,28 @@ fn whole() -> [(&'static str, &'static str, Value); 4] {
     ]
 }
 
+/// Creates a resource, waits until its objects are applied, and gives its uid.
+async fn deployed(
+    space: &Namespace,
+    operator: &Process,
+    kind: &str,
+    plural: &str,
+    name: &str,
+    spec: Value,
+) -> String {
+    let gvk = GroupVersionKind::gvk("charts.pintle.dev", "v1alpha1", kind);
+    let resources = Resources::of(space, ApiResource::from_gvk_with_plural(&gvk, plural));
+    let object = resources.create(name, spec).await.unwrap();
+    wait::until(&format!("{kind} is deployed"), wait::PATIENCE, || async {
+        operator.check()?;
+        let object = resources.api().get(name).await?;
+        Ok(condition(&object, "Deployed").is_some_and(|c| c["status"] == "True").then_some(()))
+    })
+    .await
+    .unwrap_or_else(|error| panic!("{error:#}\n{}", process::tail(operator.log(), 30)));
+    object.metadata.uid.unwrap()
+}
+
 #[tokio::test]
 async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs() {
     let cluster = Cluster::shared().await.unwrap();
@@ -46,7 +68,6 @@ async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs
     let watches = fs::read_to_string(root().join("deploy/watches.yaml")).unwrap();
     let charts = format!("chart: {}/", root().join("charts").display());
     fs::write(scratch.path().join("watches.yaml"), watches.replace("chart: charts/", &charts)).unwrap();
-    let mark = cluster.audit_mark().unwrap();
     let operator = Process::start(&process::Spec {
         program: env!("CARGO_BIN_EXE_pintle").into(),
         args: ["run", "--metrics-bind-address=0", "--health-probe-bind-address=0"].map(Into::into).to_vec(),
@@ -56,19 +77,12 @@ async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs
     })
     .unwrap();
 
+    // Admission takes a while to learn of kinds that were just defined, and refuses to own by them until then.
+    deployed(&space, &operator, "Web", "webs", "first", json!({})).await;
+    let mark = cluster.audit_mark().unwrap();
     let mut uids = BTreeMap::new();
     for (kind, plural, spec) in whole() {
-        let gvk = GroupVersionKind::gvk("charts.pintle.dev", "v1alpha1", kind);
-        let resources = Resources::of(&space, ApiResource::from_gvk_with_plural(&gvk, plural));
-        let object = resources.create("all", spec).await.unwrap();
-        uids.insert(kind, object.metadata.uid.unwrap());
-        wait::until(&format!("{kind} is deployed"), wait::PATIENCE, || async {
-            operator.check()?;
-            let object = resources.api().get("all").await?;
-            Ok(condition(&object, "Deployed").is_some_and(|c| c["status"] == "True").then_some(()))
-        })
-        .await
-        .unwrap_or_else(|error| panic!("{error:#}\n{}", process::tail(operator.log(), 30)));
+        uids.insert(kind, deployed(&space, &operator, kind, plural, "all", spec).await);
     }
     for (kind, plural, _) in whole() {
         let gvk = GroupVersionKind::gvk("charts.pintle.dev", "v1alpha1", kind);
