@@ -41,6 +41,12 @@ pub fn load_archive(reader: impl Read, limits: &Limits) -> Result<Chart, Error> 
     files::assemble(files, budget)
 }
 
+/// The files of an archive: their paths inside the chart, and their contents. No path leads out of the chart.
+pub fn unpack_archive(reader: impl Read, limits: &Limits) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let files = read(reader, &mut Budget::new(limits))?;
+    Ok(files.into_iter().map(|file| (file.name, file.data)).collect())
+}
+
 /// The files of an archive that is itself in a chart.
 pub(super) fn read(reader: impl Read, budget: &mut Budget<'_>) -> Result<Vec<Raw>, Error> {
     unpack(reader, budget).map_err(|e| match e {

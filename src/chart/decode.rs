@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::error::Error;
 use super::metadata::{Dependency, Lock, Maintainer, RawMetadata};
+use super::text::quote;
 use crate::yaml::{self, Shape};
 
 /// Decodes parts of a document, and remembers the first thing that was wrong.
@@ -18,6 +19,8 @@ pub(crate) struct Decoder {
     /// The innermost Go struct at hand, and the path of fields from the outermost one.
     at: Vec<(&'static str, &'static str)>,
     wrong: Option<String>,
+    /// A field that the Go struct does not have is an error.
+    strict: bool,
 }
 
 impl Decoder {
@@ -33,7 +36,11 @@ impl Decoder {
 
     /// Decodes a document that is parsed already.
     pub(crate) fn read(document: &Value, decode: impl FnOnce(&mut Self, &Value)) -> Result<(), String> {
-        let mut decoder = Self::default();
+        Self::default().finish(document, decode)
+    }
+
+    fn finish(self, document: &Value, decode: impl FnOnce(&mut Self, &Value)) -> Result<(), String> {
+        let mut decoder = self;
         if !document.is_null() {
             decode(&mut decoder, document);
         }
@@ -94,7 +101,12 @@ impl Decoder {
         for (key, value) in self.entries(value, go_type).unwrap_or_default() {
             let exact = names.iter().find(|(name, _)| *name == key);
             let folded = || names.iter().find(|(name, _)| same_folded(name, key));
-            let Some((name, _)) = exact.or_else(folded) else { continue };
+            let Some((name, _)) = exact.or_else(folded) else {
+                if self.strict && self.wrong.is_none() {
+                    self.wrong = Some(format!("json: unknown field {}", quote(key)));
+                }
+                continue;
+            };
             self.at.push((struct_name, name));
             each(self, name, value);
             self.at.pop();
@@ -212,7 +224,14 @@ static LOCK: Shape = Shape::Struct(&[
 
 /// Decodes Chart.yaml, or requirements.yaml, into what is known already.
 pub(super) fn metadata(data: &[u8], into: &mut RawMetadata) -> Result<(), String> {
-    Decoder::run(data, &METADATA, |decoder, document| {
+    metadata_with(data, into, false)
+}
+
+/// [`metadata`]; when `strict`, unknown fields and keys that are set twice are errors.
+pub(super) fn metadata_with(data: &[u8], into: &mut RawMetadata, strict: bool) -> Result<(), String> {
+    let document = yaml::parse_shaped(data, &METADATA, strict).map_err(|e| e.to_string())?;
+    let decoder = Decoder { strict, ..Decoder::default() };
+    decoder.finish(&document, |decoder, document| {
         decoder.fields(document, "v2.Metadata", &METADATA, |d, field, value| match field {
             "name" => d.string(value, &mut into.name),
             "home" => d.string(value, &mut into.home),

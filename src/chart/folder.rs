@@ -12,13 +12,17 @@ use super::{Chart, Limits};
 
 /// Loads the chart in `folder`, leaving out what its .helmignore names, following symbolic links.
 pub(super) fn load(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
-    let top = absolute(folder);
-    let chart_yaml = top.join("Chart.yaml");
+    let chart_yaml = absolute(folder).join("Chart.yaml");
     let data = fs::read(&chart_yaml).map_err(|e| {
         Error::read(&chart_yaml, &e).within(&format!("unable to detect chart at {}", chart_yaml.display()))
     })?;
     decode::check_api_version(&data)?;
+    load_any_version(folder, limits)
+}
 
+/// Loads the chart in a folder whatever API version it claims, as Helm's linter does.
+pub fn load_any_version(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
+    let top = absolute(folder);
     let ignore = top.join(".helmignore");
     let ignore = match fs::read(&ignore) {
         Ok(data) => Some(data),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use tera::{Map, Value};
 
+use super::decode;
 use super::error::Error;
 use super::semver::Version;
 use super::text::{quote, sanitize};
@@ -93,26 +94,27 @@ pub struct Lock {
     pub dependencies: Vec<Dependency>,
 }
 
-/// [`Metadata`] as it was decoded, null entries and all.
-#[derive(Default)]
-pub(super) struct RawMetadata {
-    pub(super) name: String,
-    pub(super) home: String,
-    pub(super) sources: Option<Vec<String>>,
-    pub(super) version: String,
-    pub(super) description: String,
-    pub(super) keywords: Option<Vec<String>>,
-    pub(super) maintainers: Option<Vec<Option<Maintainer>>>,
-    pub(super) icon: String,
-    pub(super) api_version: String,
-    pub(super) condition: String,
-    pub(super) tags: String,
-    pub(super) app_version: String,
-    pub(super) deprecated: bool,
-    pub(super) annotations: Option<BTreeMap<String, String>>,
-    pub(super) kube_version: String,
-    pub(super) dependencies: Option<Vec<Option<Dependency>>>,
-    pub(super) chart_type: String,
+/// Chart.yaml as it was decoded, held against no rule yet; null entries and all.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs, reason = "the fields are those of `Metadata`")]
+pub struct RawMetadata {
+    pub name: String,
+    pub home: String,
+    pub sources: Option<Vec<String>>,
+    pub version: String,
+    pub description: String,
+    pub keywords: Option<Vec<String>>,
+    pub maintainers: Option<Vec<Option<Maintainer>>>,
+    pub icon: String,
+    pub api_version: String,
+    pub condition: String,
+    pub tags: String,
+    pub app_version: String,
+    pub deprecated: bool,
+    pub annotations: Option<BTreeMap<String, String>>,
+    pub kube_version: String,
+    pub dependencies: Option<Vec<Option<Dependency>>>,
+    pub chart_type: String,
 }
 
 fn invalid(text: impl std::fmt::Display) -> Error {
@@ -120,6 +122,24 @@ fn invalid(text: impl std::fmt::Display) -> Error {
 }
 
 impl RawMetadata {
+    /// Decodes the text of a Chart.yaml.
+    ///
+    /// # Errors
+    /// What Helm's YAML library says.
+    pub fn read(chart_yaml: &[u8]) -> Result<Self, String> {
+        let mut raw = Self::default();
+        decode::metadata(chart_yaml, &mut raw)?;
+        Ok(raw)
+    }
+
+    /// Whether the text has only fields that there are, none of them twice.
+    ///
+    /// # Errors
+    /// What Helm's YAML library says when it is strict.
+    pub fn check_strictly(chart_yaml: &[u8]) -> Result<(), String> {
+        decode::metadata_with(chart_yaml, &mut Self::default(), true)
+    }
+
     /// Cleans the fields and holds them against Helm's rules, in Helm's order.
     pub(super) fn validate(mut self) -> Result<Metadata, Error> {
         for field in [

@@ -22,13 +22,13 @@ use std::sync::Arc;
 
 use tera::Value;
 
-pub use archive::load_archive;
+pub use archive::{load_archive, unpack_archive};
 pub(crate) use decode::Decoder;
 pub use error::Error;
 pub use files::load_files;
-pub use folder::absolute;
+pub use folder::{absolute, load_any_version};
 pub use ignore::Rules;
-pub use metadata::{Dependency, Lock, Maintainer, Metadata};
+pub use metadata::{Dependency, Lock, Maintainer, Metadata, RawMetadata};
 pub use pattern::{BadPattern, matches};
 pub use values::{load_values, merge_maps};
 

@@ -85,6 +85,14 @@ impl Version {
     }
 }
 
+/// Whether a text is a version in the form of the specification: three numbers, nothing before them, no zeros leading.
+pub fn is_strict(text: &str) -> bool {
+    let Ok(version) = Version::parse(text) else { return false };
+    let core = text.split(['-', '+']).next().unwrap_or(text);
+    let numbers = format!("{}.{}.{}", version.major, version.minor, version.patch);
+    core == numbers
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
@@ -451,6 +459,20 @@ mod tests {
         ] {
             let got = Version::parse(text).map_or_else(|e| e.to_string(), |v| v.to_string());
             assert_eq!(got, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn strictness() {
+        for (text, expected) in [
+            ("1.2.3", true),
+            ("1.2.3-a+b", true),
+            ("v1.2.3", false),
+            ("1.2", false),
+            ("01.2.3", false),
+            ("", false),
+        ] {
+            assert_eq!(is_strict(text), expected, "{text}");
         }
     }
 

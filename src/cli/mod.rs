@@ -2,6 +2,7 @@
 
 mod accepted;
 mod crd;
+mod lint;
 mod out;
 mod run;
 mod template;
@@ -23,13 +24,16 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Crd(crd::Crd),
+    Lint(lint::Lint),
     Run(run::Run),
     Template(Box<template::Template>),
 }
 
 /// Parses the process's arguments, runs the subcommand they name and gives the process's exit code.
 pub fn main() -> ExitCode {
-    let command = Arguments::command().mut_subcommand("template", usage::lenient);
+    let command = Arguments::command()
+        .mut_subcommand("lint", usage::lenient)
+        .mut_subcommand("template", usage::lenient);
     let parsed = command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,
@@ -37,6 +41,7 @@ pub fn main() -> ExitCode {
     };
     let result = match arguments.command {
         Command::Crd(crd) => crd.run(),
+        Command::Lint(lint) => lint.run(),
         Command::Run(run) => run.run(),
         Command::Template(template) => template.run(),
     };

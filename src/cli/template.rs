@@ -189,7 +189,7 @@ impl Template {
         let release = Release {
             is_install: !self.is_upgrade,
             is_upgrade: self.is_upgrade,
-            ..Release::install(name, self.namespace())
+            ..Release::install(name, namespace(self.namespace.as_deref()))
         };
 
         let failed = |error: Error| Failure { error, written: Some(String::new()) };
@@ -200,21 +200,6 @@ impl Template {
         let rendered = program.render(&inputs).map_err(|error| failed(error.into()))?;
         let manifests = sort(&rendered)?;
         Ok((chart, manifests))
-    }
-
-    /// The namespace of the flag or the environment, else of the kubeconfig, else `default`.
-    fn namespace(&self) -> String {
-        let of_context = || {
-            let config = Kubeconfig::read().ok()?;
-            let current = config.current_context?;
-            let context = config.contexts.into_iter().find(|context| context.name == current)?;
-            context.context?.namespace.filter(|namespace| !namespace.is_empty())
-        };
-        self.namespace
-            .clone()
-            .filter(|name| !name.is_empty())
-            .or_else(of_context)
-            .unwrap_or_else(|| "default".into())
     }
 
     fn print(&self, name: &str, chart: &Chart, manifests: &Manifests) -> Result<()> {
@@ -244,6 +229,18 @@ impl Template {
         };
         out::write(text.as_bytes())
     }
+}
+
+/// The namespace of the flag or the environment, else of the kubeconfig, else `default`.
+pub fn namespace(given: Option<&str>) -> String {
+    let of_context = || {
+        let config = Kubeconfig::read().ok()?;
+        let current = config.current_context?;
+        let context = config.contexts.into_iter().find(|context| context.name == current)?;
+        context.context?.namespace.filter(|namespace| !namespace.is_empty())
+    };
+    let given = given.filter(|name| !name.is_empty()).map(str::to_owned);
+    given.or_else(of_context).unwrap_or_else(|| "default".into())
 }
 
 /// The chart that an argument names, which must be on this machine.

@@ -64,12 +64,18 @@ fn ternary(call: &Call<'_>) -> Outcome {
 }
 
 fn fail(call: &Call<'_>) -> Outcome {
+    if call.scope.is_lenient() {
+        return Ok(Value::from(""));
+    }
     Err(Error::Refused(call.text(0).into_owned()))
 }
 
 fn required(call: &Call<'_>) -> Outcome {
     let value = call.arg(1);
     if value.is_none() || value.is_undefined() || value.as_str() == Some("") {
+        if call.scope.is_lenient() {
+            return Ok(Value::from(""));
+        }
         return Err(Error::Refused(call.text(0).into_owned()));
     }
     Ok(value.clone())

@@ -139,12 +139,24 @@ impl Program {
     /// # Errors
     /// What Helm says when a template fails, whole; or that a limit was met.
     pub fn render(&self, inputs: &Inputs) -> Result<Rendered, Error> {
+        self.render_on_thread(inputs, false)
+    }
+
+    /// Renders the chart, letting pass what it refuses by itself with `fail` and `required`, as Helm's linter does.
+    ///
+    /// # Errors
+    /// As [`Program::render`].
+    pub fn lint(&self, inputs: &Inputs) -> Result<Rendered, Error> {
+        self.render_on_thread(inputs, true)
+    }
+
+    fn render_on_thread(&self, inputs: &Inputs, lenient: bool) -> Result<Rendered, Error> {
         // Inclusions nest on the native stack, up to Helm's thousand and more.
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new()
                 .name("render".to_owned())
                 .stack_size(STACK)
-                .spawn_scoped(scope, || self.render_here(inputs))
+                .spawn_scoped(scope, || self.render_here(inputs, lenient))
                 .map_err(|error| Error::new(format!("cannot start a thread to render: {error}")))?;
             match thread.join() {
                 Ok(result) => result,
@@ -153,7 +165,7 @@ impl Program {
         })
     }
 
-    fn render_here(&self, inputs: &Inputs) -> Result<Rendered, Error> {
+    fn render_here(&self, inputs: &Inputs, lenient: bool) -> Result<Rendered, Error> {
         let shared = &self.shared;
         let run = Rc::new(Run::new(
             Arc::clone(shared),
@@ -161,6 +173,7 @@ impl Program {
             Arc::clone(&inputs.generated),
             inputs.limits,
         ));
+        run.scope.set_lenient(lenient);
         let capabilities = inputs.capabilities.object();
         let roots = Roots::new(&shared.charts, &inputs.values, &inputs.release, &capabilities);
         let mut files = Vec::with_capacity(shared.files.len());

@@ -21,6 +21,7 @@ pub mod compare;
 mod error;
 pub mod json;
 pub mod kind;
+pub mod net;
 mod overlay;
 pub mod print;
 pub mod printable;

@@ -49,6 +49,15 @@ pub fn coalesce(chart: &impl Tree, user: &Value) -> Result<Value, Error> {
     Ok(arena.export(id))
 }
 
+/// `over` on `under` as tables, without a chart, as Helm's `CoalesceTables`: a null in `over` removes what is under it.
+pub fn merge_over(over: &Value, under: &Value) -> Value {
+    let mut arena = Arena::default();
+    let (result, over, under) = (arena.empty(), arena.copy(over), arena.copy(under));
+    merge_tables(&mut arena, result, over, Nulls::Remove);
+    merge_tables(&mut arena, result, under, Nulls::Remove);
+    arena.export(result)
+}
+
 /// [`coalesce`], the values left in the arena.
 pub(super) fn coalesce_in(
     arena: &mut Arena,

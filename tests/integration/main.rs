@@ -7,6 +7,7 @@
 mod harness;
 
 mod cluster;
+mod commands;
 mod deploy;
 mod drift;
 mod errors;

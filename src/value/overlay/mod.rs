@@ -46,6 +46,7 @@ pub struct Scope {
     changed: RefCell<ByAddress<Changed>>,
     named: RefCell<ByAddress<Named>>,
     text_limit: Cell<usize>,
+    lenient: Cell<bool>,
     /// About how many bytes the render cannot free, since they are kept for what is known of them.
     kept: Cell<usize>,
     /// State of the generator that decides which containers [`Scope::admit`] measures.
@@ -123,6 +124,7 @@ impl Scope {
             changed: RefCell::default(),
             named: RefCell::default(),
             text_limit: Cell::new(Self::TEXT_LIMIT),
+            lenient: Cell::new(false),
             kept: Cell::new(0),
             dice: Cell::new(RandomState::new().hash_one(0) | 1),
         }
@@ -137,6 +139,17 @@ impl Scope {
     /// Sets the longest text, in bytes, that printing and encoding may make.
     pub fn set_text_limit(&self, bytes: usize) {
         self.text_limit.set(bytes);
+    }
+
+    /// Whether what a chart refuses by itself, with `fail` and `required`, is let pass, as when it is linted.
+    #[must_use]
+    pub fn is_lenient(&self) -> bool {
+        self.lenient.get()
+    }
+
+    /// Lets pass what a chart refuses by itself.
+    pub fn set_lenient(&self, lenient: bool) {
+        self.lenient.set(lenient);
     }
 
     /// Whether any map was changed. While this is false, maps can be read as they are.

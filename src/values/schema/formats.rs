@@ -1,7 +1,7 @@
 //! Formats of strings, with the complaints of Helm's library.
 
-use super::net;
 use super::pattern::Pattern;
+use crate::value::net;
 use crate::value::quote::quote;
 
 /// A named form of text.

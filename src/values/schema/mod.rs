@@ -9,7 +9,6 @@ mod decimal;
 mod failure;
 mod formats;
 mod json;
-mod net;
 mod node;
 mod pattern;
 mod url;

@@ -1,13 +1,16 @@
 //! Addresses and URLs as Go's net/netip and net/url read them, as far as they refuse something.
 
-use crate::value::quote::quote;
+use super::quote::quote;
 
 fn quoted(text: &str) -> String {
     quote(text.as_bytes())
 }
 
 /// Go's `netip.ParseAddr` of an IPv6 address; whether it names a zone.
-pub(super) fn ipv6(text: &str) -> Result<bool, String> {
+///
+/// # Errors
+/// What Go says.
+pub fn ipv6(text: &str) -> Result<bool, String> {
     let refuse = |why: &str, at: &str| {
         let place = if at.is_empty() { String::new() } else { format!(" (at {})", quoted(at)) };
         Err(format!("ParseAddr({}): {why}{place}", quoted(text)))
@@ -124,14 +127,22 @@ fn ipv4_fields(text: &str, whole: &str) -> Result<(), String> {
     if fields < 3 { refuse("IPv4 address too short", "") } else { Ok(()) }
 }
 
-/// A URL, as far as formats ask.
-pub(super) struct Url<'t> {
-    pub(super) absolute: bool,
-    pub(super) path: &'t str,
+/// A URL, as far as anyone asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Url<'t> {
+    /// Whether it has a scheme.
+    pub absolute: bool,
+    /// The host, with its port.
+    pub host: &'t str,
+    /// The path, escaped.
+    pub path: &'t str,
 }
 
-/// Go's `url.Parse`, and the check of IPv6 hosts that comes with the formats.
-pub(super) fn url(text: &str) -> Result<Url<'_>, String> {
+/// Go's `url.Parse`, and a check of IPv6 hosts.
+///
+/// # Errors
+/// What Go says.
+pub fn url(text: &str) -> Result<Url<'_>, String> {
     let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
     let parsed = parse(rest).map_err(|why| format!("parse {}: {why}", quoted(rest)))?;
     escapes(fragment, |_, _| true).map_err(|why| format!("parse {}: {why}", quoted(text)))?;
@@ -143,26 +154,27 @@ fn parse(text: &str) -> Result<Url<'_>, String> {
         return Err("net/url: invalid control character in URL".into());
     }
     if text == "*" {
-        return Ok(Url { absolute: false, path: "*" });
+        return Ok(Url { absolute: false, host: "", path: "*" });
     }
     let (scheme, rest) = scheme(text)?;
     let absolute = !scheme.is_empty();
     let rest = rest.split('?').next().unwrap_or(rest);
     if !rest.starts_with('/') {
         if absolute {
-            return Ok(Url { absolute, path: "" });
+            return Ok(Url { absolute, host: "", path: "" });
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
             return Err("first path segment in URL cannot contain colon".into());
         }
     }
-    let mut path = rest;
+    let (mut path, mut host) = (rest, "");
     if let Some(after) = rest.strip_prefix("//")
         && (absolute || !rest.starts_with("///"))
     {
         let (authority, after) = after.split_at(after.find('/').unwrap_or(after.len()));
         path = after;
-        let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(u, h)| (Some(u), h));
+        let user = authority.rsplit_once('@').map(|(user, _)| user);
+        host = authority.rsplit('@').next().unwrap_or(authority);
         check_host(scheme, host)?;
         if let Some(user) = user {
             let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
@@ -173,7 +185,7 @@ fn parse(text: &str) -> Result<Url<'_>, String> {
         }
     }
     escapes(path, |_, _| true)?;
-    Ok(Url { absolute, path })
+    Ok(Url { absolute, host, path })
 }
 
 fn scheme(text: &str) -> Result<(&str, &str), String> {
