@@ -76,7 +76,7 @@ fn entries_stay_inside_of_the_chart() {
         b"\xff\xfe",
     ]);
     let entries = prop::collection::vec((name, kind, data), 0..5);
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&(prop::bool::weighted(0.8), entries), |(sound, mut entries)| {
             if sound {
                 entries.insert(0, ("top/Chart.yaml", EntryType::Regular, CHART));

@@ -198,7 +198,7 @@ fn metadata() {
         prop::sample::select(vec!["requirements.yaml", "Chart.lock", "requirements.lock"]),
         chart_yaml(),
     ));
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&(chart_yaml(), other), |(yaml, other)| {
             let mut files = vec![("Chart.yaml".to_owned(), yaml.into_bytes())];
             files.extend(other.map(|(name, text)| (name.to_owned(), text.into_bytes())));
@@ -247,7 +247,7 @@ fn places_of_files() {
     ]);
     let api = prop::sample::select(vec!["", "apiVersion: v1\n", "apiVersion: v2\n"]);
     let files = prop::collection::vec((name, data), 0..6);
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&(api, files), |(api, files)| {
             let top = format!("{api}name: top\nversion: 1.2.3\n");
             let mut all = vec![("Chart.yaml".to_owned(), top.into_bytes())];

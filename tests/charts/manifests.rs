@@ -82,7 +82,7 @@ fn manifests_are_split_and_sorted_as_by_helm() {
     ]);
     let files = prop::collection::btree_map(path, text, 0..4);
     let judge = RefCell::new(Judge::start());
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&(files, any::<bool>()), |(files, uninstall)| {
             let theirs = judge
                 .borrow_mut()

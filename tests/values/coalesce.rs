@@ -162,7 +162,7 @@ fn whole_chart() -> impl Strategy<Value = Json> {
 #[test]
 fn charts_and_their_values_come_together_as_in_helm() {
     let judge = std::cell::RefCell::new(Judge::start());
-    TestRunner::new(cases(1_500))
+    TestRunner::new(cases(300))
         .run(&(whole_chart(), table()), |(chart, user)| {
             let theirs =
                 judge.borrow_mut().ask(&json!({"op": "values.coalesce", "chart": chart, "user": user}));

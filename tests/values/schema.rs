@@ -198,7 +198,7 @@ fn document() -> impl Strategy<Value = Json> {
 #[test]
 fn values_fit_a_schema_as_they_do_for_helm() {
     let judge = RefCell::new(Judge::start());
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&(document(), instance(), any::<bool>()), |(schema, values, ints)| {
             compare(&judge, &schema.to_string(), &values, ints)
         })
@@ -241,7 +241,7 @@ fn formats_complain_as_in_helm() {
         "https?://[a-z]{1,5}(:[0-9a]{1,3})?/[a-z%]{0,3}",
     ];
     let judge = RefCell::new(Judge::start());
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&(format, text), |(format, text)| {
             let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"x": {"format": format}}});
             compare(&judge, &schema.to_string(), &json!({"x": text}), false)
@@ -280,7 +280,7 @@ fn json_that_is_none_is_refused_as_by_go() {
         0..7,
     );
     let judge = RefCell::new(Judge::start());
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&text, |pieces| compare(&judge, &pieces.concat(), &json!({}), false))
         .unwrap();
 }

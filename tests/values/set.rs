@@ -64,7 +64,7 @@ fn set_strings_mean_what_they_mean_to_helm() {
     );
     let style = prop::sample::select(vec!["typed", "text", "json", "literal", "file"]);
     let judge = std::cell::RefCell::new(Judge::start());
-    TestRunner::new(cases(1_000))
+    TestRunner::new(cases(300))
         .run(&(style, text, before), |(style, text, before)| {
             let before: Vec<_> = before.into_iter().map(str::to_owned).collect();
             let theirs = judge

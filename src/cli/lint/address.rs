@@ -66,7 +66,7 @@ pub(super) fn is_url(text: &str) -> bool {
     let (host, port) = host.split_once(':').map_or((host, None), |(host, port)| (host, Some(port)));
     let number = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit());
     let host = host.strip_suffix('.').unwrap_or(host);
-    let letter = |c: char| c.is_ascii_alphanumeric() || (c >= '\u{a1}' && c <= '\u{ffff}');
+    let letter = |c: char| c.is_ascii_alphanumeric() || ('\u{a1}'..='\u{ffff}').contains(&c);
     port.is_none_or(number)
         && !host.is_empty()
         && host.starts_with(letter)
