@@ -35,6 +35,7 @@ pub mod semver;
 mod strings;
 mod text;
 mod unicode;
+mod urls;
 
 pub use call::Call;
 pub use error::Error;

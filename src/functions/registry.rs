@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Function, certificates, comparison, crypto, data, dates, dicts, encoding, flow, lists, math, paths,
-    printing, random, reflection, regex, semver, strings,
+    printing, random, reflection, regex, semver, strings, urls,
 };
 
 static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
@@ -26,6 +26,7 @@ static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
         regex::FUNCTIONS,
         semver::FUNCTIONS,
         strings::FUNCTIONS,
+        urls::FUNCTIONS,
     ]
     .concat();
     all.sort_unstable_by_key(|function| function.name);
