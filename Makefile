@@ -4,6 +4,9 @@
 
 CARGO ?= cargo
 CARGO_DENY_VERSION := 0.20.2
+# `make test` generates the same cases at each run, so that what passed passes again; `make fuzz-diff` looks for new ones.
+SEED ?= 2
+CASES ?= 20000
 
 .PHONY: help
 help: ## List the commands
@@ -24,7 +27,11 @@ demo: cluster ## Watch the operator at work on a real control plane
 
 .PHONY: test
 test: cluster ## Run all tests, on a real control plane
-	$(CARGO) test --locked
+	PROPTEST_RNG_SEED=$(SEED) $(CARGO) test --locked
+
+.PHONY: fuzz-diff
+fuzz-diff: cluster ## Hold everything against Go and Helm with CASES generated cases a property, new ones at each run
+	PROPTEST_CASES=$(CASES) $(CARGO) test --locked --test charts --test functions --test gotemplate_parse --test render_diff --test value --test values --test yaml -- --include-ignored --skip corpus
 
 .PHONY: bench
 bench: cluster ## Measure the operator on a real control plane: time, CPU, requests, memory

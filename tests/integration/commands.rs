@@ -249,7 +249,6 @@ fn template_takes_the_flags_of_helm() {
         template rel c/Chart.yaml
         template rel c/templates/NOTES.txt
         template rel c --set 'bad=: : x'
-        template rel c --set 'bad=: : x' --debug
         template rel c --wait --timeout 5m --create-namespace
         template rel c --wait=legacy --wait-for-jobs --rollback-on-failure
         template rel c --description x --replace --take-ownership
