@@ -108,6 +108,9 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
     scopes
 }
 
+/// Helm's name of the type of dots and values.
+const VALUES: &str = "common.Values";
+
 /// The dot of each chart of a tree, in one render.
 pub(super) struct Roots<'p> {
     scopes: &'p [ChartScope],
@@ -117,6 +120,7 @@ pub(super) struct Roots<'p> {
 impl<'p> Roots<'p> {
     /// The dots, given the values of the whole tree.
     pub(super) fn new(
+        run: &Run,
         scopes: &'p [ChartScope],
         values: &Value,
         release: &Release,
@@ -135,6 +139,7 @@ impl<'p> Roots<'p> {
                     .cloned()
                     .unwrap_or_else(|| Value::from(Map::new())),
             };
+            run.scope.name_type(&table, VALUES);
             tables.push(table);
         }
         // Children come after their parents, and a parent holds its children.
@@ -179,6 +184,7 @@ impl<'p> Roots<'p> {
         let mut map = old.into_map().unwrap_or_default();
         map.insert(Key::Str("Template"), template);
         roots[chart] = Value::from(map);
+        run.scope.name_type(&roots[chart], VALUES);
         roots[chart].clone()
     }
 }

@@ -175,7 +175,7 @@ impl Program {
         ));
         run.scope.set_lenient(lenient);
         let capabilities = inputs.capabilities.object();
-        let roots = Roots::new(&shared.charts, &inputs.values, &inputs.release, &capabilities);
+        let roots = Roots::new(&run, &shared.charts, &inputs.values, &inputs.release, &capabilities);
         let mut files = Vec::with_capacity(shared.files.len());
         run.enter(|| {
             for (name, chart) in &shared.files {

@@ -220,9 +220,9 @@ impl<'a> Out<'a> {
         self.grouped(ex, pools);
     }
 
-    /// An expression, in parentheses if operators are at its top.
+    /// An expression, in parentheses if operators are at its top, or a sign: Tera takes no two in a row.
     fn grouped(&mut self, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
-        let operators = matches!(ex.ir, Ir::Not(_) | Ir::And(_) | Ir::Or(_));
+        let operators = matches!(ex.ir, Ir::Not(_) | Ir::And(_) | Ir::Or(_) | Ir::Int(..0));
         if operators {
             self.source.push('(');
         }

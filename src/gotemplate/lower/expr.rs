@@ -157,6 +157,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             "and" | "or" => return self.short_circuit(name == "or", args, piped, pre),
             "not" if piped.is_none() => {
                 let condition = self.condition_operand(args[0], pre);
+                let condition = if condition.is_big() { self.hoist(condition, pre) } else { condition };
                 return self.not(condition);
             }
             "not" => {
@@ -317,8 +318,33 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         inner.push(Pre::Set(place, ex));
         let held = self.place(place, Known::Any);
         let condition = self.truth(held);
-        pre.push(Pre::When { condition, holds: !or, body: self.arena.alloc_slice_copy(&inner) });
+        self.when(condition, !or, &inner, pre);
         place
+    }
+
+    /// Runs statements only if a condition holds, or only if it does not. However deep `and` and `or` nest, conditions do not.
+    fn when(&mut self, condition: Ex<'b>, holds: bool, body: &[Pre<'b>], pre: &mut Pres<'b>) {
+        if body.iter().all(|statement| matches!(statement, Pre::Set(..))) {
+            pre.push(Pre::When { condition, holds, body: self.arena.alloc_slice_copy(body) });
+            return;
+        }
+        let condition = if holds { condition } else { self.not(condition) };
+        let guard = self.hoist(condition, pre);
+        for statement in body {
+            match *statement {
+                Pre::Set(..) => {
+                    let body = self.arena.alloc_slice_copy(&[*statement]);
+                    pre.push(Pre::When { condition: guard, holds: true, body });
+                }
+                Pre::When { condition, holds, body } => {
+                    let inner = if holds { condition } else { self.not(condition) };
+                    let both: &'b [Ex<'b>] = self.arena.alloc_slice_copy(&[guard, inner]);
+                    let mut condition = self.around(Ir::And(both), both);
+                    condition.known = Known::Bool;
+                    pre.push(Pre::When { condition, holds: true, body });
+                }
+            }
+        }
     }
 
     /// A pipeline of which only the truth matters.

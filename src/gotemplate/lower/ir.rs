@@ -76,6 +76,11 @@ pub(super) const MAX_WEIGHT: u32 = 200;
 pub(super) const MAX_DEPTH: u32 = 24;
 
 impl Ex<'_> {
+    /// Whether it is near Tera's limits, so that nothing more should be put around it.
+    pub(super) fn is_big(&self) -> bool {
+        self.depth + 2 > MAX_DEPTH || self.weight >= MAX_WEIGHT
+    }
+
     /// Whether it evaluates to the same at any time.
     pub(super) fn is_stable(&self) -> bool {
         matches!(self.ir, Ir::Text(_) | Ir::Int(_) | Ir::Bool(_) | Ir::Nil | Ir::Constant(_) | Ir::Place(_))

@@ -55,6 +55,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         self.at = chain.into();
         // The parser refuses `nil.a`; an operand's own nil is no value, of which every field is nil.
         let (ex, _) = self.arg(chain.base, Param::Any, false, pre);
+        let ex = if ex.is_big() { self.hoist(ex, pre) } else { ex };
         Base { ex, strict: false, of: None }
     }
 

@@ -140,7 +140,7 @@ fn text_is_written_as_it_is_or_as_a_constant() {
     assert_eq!(lowered("a{{ 'x' }}{% raw %}"), "{{0|_k}}");
     assert_eq!(
         lowered("{{ f -5 }}{{ f 1.5 }}{{ f \"\\\"\\n\\\\\" }}"),
-        "{{ -5|h_f|_print}}{{0|_k|h_f|_print}}{{\"\\\"\\n\\\\\"|h_f|_print}}"
+        "{{( -5)|h_f|_print}}{{0|_k|h_f|_print}}{{\"\\\"\\n\\\\\"|h_f|_print}}"
     );
 }
 
@@ -172,5 +172,26 @@ fn sites_are_the_nodes() {
         let expected =
             [(5, ".a.b"), (10, ".c"), (13, "g .c"), (18, "f .a.b (g .c)"), (22, "{{f .a.b (g .c)}}")];
         assert_eq!(found, expected.map(|(at, node)| (at, node.to_owned())));
+    });
+}
+
+#[test]
+fn signs_do_not_meet() {
+    assert_eq!(
+        lowered("{{ if not -3 }}{{ end }}{{ not -3 }}"),
+        "{%if not ( -3)|_truth%}{%endif%}{{not ( -3)|_truth}}"
+    );
+}
+
+#[test]
+fn and_and_or_do_not_nest_conditions() {
+    let text = format!("{{{{ f {}.x{} }}}}", "(or .a ".repeat(100), ")".repeat(100));
+    with_lowered(&text, |lowered| {
+        let mut depth = 0_i32;
+        for (at, _) in lowered.source.match_indices("{%") {
+            let tag = &lowered.source[at + 2..];
+            depth += i32::from(tag.starts_with("if")) - i32::from(tag.starts_with("endif"));
+            assert!(depth <= 1, "{}", lowered.source);
+        }
     });
 }
