@@ -34,7 +34,8 @@ fuzz-diff: cluster ## Hold everything against Go and Helm with CASES generated c
 	PROPTEST_CASES=$(CASES) $(CARGO) test --locked --test charts --test functions --test gotemplate_parse --test render_diff --test value --test values --test yaml -- --include-ignored --skip corpus
 
 .PHONY: bench
-bench: cluster ## Measure the operator on a real control plane: time, CPU, requests, memory
+bench: cluster ## Measure renders against helm, and the operator on a real control plane: time, CPU, requests, memory
+	$(CARGO) bench --locked --bench render
 	$(CARGO) bench --locked --bench operator -- fifty many
 
 .PHONY: lint
