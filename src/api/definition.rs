@@ -76,6 +76,8 @@ pub struct Spec {
     pub drift: Drift,
     /// The release's namespace for instances that are in none, being cluster-scoped.
     pub release_namespace: Option<String>,
+    /// What is done about objects that are there already and in no instance.
+    pub adoption: Adoption,
 }
 
 /// How long the result of a random, certificate or identifier function in a template is kept.
@@ -86,6 +88,27 @@ pub enum GeneratedValues {
     Keep,
     /// Until the next revision.
     PerRevision,
+}
+
+/// What is done about an object that a chart renders, that is there already and that is in no instance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Adoption {
+    /// It is left alone, and the instance says so.
+    #[default]
+    Refuse,
+    /// It becomes a member.
+    Adopt,
+}
+
+impl Adoption {
+    /// What an annotation says; none when it is neither word.
+    pub fn read(text: &str) -> Option<Self> {
+        match text {
+            "Refuse" => Some(Adoption::Refuse),
+            "Adopt" => Some(Adoption::Adopt),
+            _ => None,
+        }
+    }
 }
 
 /// What is done about drift.

@@ -39,6 +39,12 @@ pub const RECONCILE: &str = "pintle.dev/reconcile";
 pub const ORPHAN: &str = "pintle.dev/orphan";
 /// On a member, `disabled`: it is never pruned.
 pub const PRUNE: &str = "pintle.dev/prune";
+/// On an instance, `Adopt` or `Refuse`: what is done about an object that is there already and in no instance; over the
+/// definition's `adoption`.
+pub const ADOPTION: &str = "pintle.dev/adoption";
+/// On an instance, the revision of a Helm release: the objects of the release of the instance's name and namespace are
+/// taken over, and the instance goes on from that revision.
+pub const ADOPT_RELEASE: &str = "pintle.dev/adopt-release";
 /// Helm's, on a member, `keep`: it outlives the release.
 pub const RESOURCE_POLICY: &str = "helm.sh/resource-policy";
 
@@ -50,6 +56,10 @@ pub const SDK_UPGRADE_FORCE: &str = "helm.sdk.operatorframework.io/upgrade-force
 pub const SDK_ROLLBACK_FORCE: &str = "helm.sdk.operatorframework.io/rollback-force";
 /// operator-sdk's: the finalizer waits for the members to be gone.
 pub const SDK_UNINSTALL_WAIT: &str = "helm.sdk.operatorframework.io/uninstall-wait";
+/// operator-sdk's, on a member that the resource cannot own: the namespace and name of the resource it was made for.
+pub const SDK_OWNER: &str = "operator-sdk/primary-resource";
+/// Beside [`SDK_OWNER`]: the kind and group of the resource.
+pub const SDK_OWNER_KIND: &str = "operator-sdk/primary-resource-type";
 /// operator-sdk's finalizers, which are taken over from it: today's and that of versions before 1.0.
 pub const SDK_FINALIZERS: [&str; 2] =
     ["helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release"];

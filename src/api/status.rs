@@ -27,6 +27,9 @@ pub struct Status {
     /// What is deployed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
+    /// What operator-sdk says of what is deployed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deployed_release: Option<DeployedRelease>,
     /// Counts of the members, and the ones that are not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
@@ -66,6 +69,27 @@ pub struct Release {
     /// The rendered NOTES.txt, cut at [`NOTES_LIMIT`].
     #[serde(skip_serializing_if = "String::is_empty")]
     pub notes: String,
+}
+
+/// operator-sdk's record of what is deployed. It keeps the whole manifest there, Secrets and all; here it has the name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeployedRelease {
+    /// The name of the release.
+    pub name: String,
+    /// The manifest, as operator-sdk left it: read to know that it is there, and never written.
+    #[serde(skip_serializing)]
+    pub manifest: Manifest,
+}
+
+/// Whether there is a manifest. Its text is not kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Manifest(pub bool);
+
+impl<'de> Deserialize<'de> for Manifest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Manifest(true))
+    }
 }
 
 /// The chart of a release.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    api::{names, status::Status},
+    api::{definition::Adoption, names, status::Status},
     release::{
         digest::Fnv,
         inventory::Extent,
@@ -58,8 +58,14 @@ pub struct Marks {
     reconcile: Text,
     #[serde(rename = "pintle.dev/orphan")]
     orphan: Text,
+    #[serde(rename = "pintle.dev/adoption")]
+    adoption: Text,
+    #[serde(rename = "pintle.dev/adopt-release")]
+    adopt_release: Text,
     #[serde(rename = "helm.sdk.operatorframework.io/reconcile-period")]
     period: Text,
+    #[serde(rename = "helm.sdk.operatorframework.io/uninstall-wait")]
+    uninstall_wait: Text,
     #[serde(rename = "applyset.kubernetes.io/tooling")]
     tooling: Text,
     #[serde(rename = "applyset.kubernetes.io/contains-group-kinds")]
@@ -84,6 +90,22 @@ impl Marks {
     /// Deletion is to leave the members.
     pub fn orphan(&self) -> bool {
         &*self.orphan.0 == "true"
+    }
+
+    /// What is done about objects that are there already, if the resource says so.
+    pub fn adoption(&self) -> Option<Adoption> {
+        Adoption::read(&self.adoption.0)
+    }
+
+    /// The revision of the Helm release that is taken over; 1 where what stands there is no number.
+    pub fn adopts_release(&self) -> Option<u32> {
+        (!self.adopt_release.0.is_empty()).then(|| self.adopt_release.0.parse().unwrap_or(1).max(1))
+    }
+
+    /// operator-sdk's: deletion waits for the members to be gone.
+    pub fn uninstall_waits(&self) -> bool {
+        // What Go's ParseBool takes for true.
+        ["1", "t", "T", "true", "TRUE", "True"].contains(&&*self.uninstall_wait.0)
     }
 
     /// operator-sdk's reconcile period, as written.

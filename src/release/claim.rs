@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::inventory::Parent;
+use super::{inventory::Parent, takeover};
 use crate::api::names;
 
 /// Whose an object is.
@@ -12,8 +12,12 @@ pub enum Whose {
     Ours,
     /// Another instance's: the sentence says which.
     Another(String),
+    /// Some controller's that is none of ours: the sentence says which.
+    Controlled(String),
+    /// Of a Helm release: its name and namespace.
+    Helm(String, String),
     /// Nobody's that we know of: the sentence says who wrote it.
-    Foreign(String),
+    Nobody(String),
 }
 
 /// Tells whose an object is from its metadata. `was_ours`: whether the instance is known to have applied it before.
@@ -21,7 +25,7 @@ pub enum Whose {
 /// The label alone does not decide: somebody may have edited it by hand, which is drift. What we wrote ourselves is told
 /// by our entry in `managedFields`.
 pub fn whose(live: &ObjectMeta, parent: &Parent, was_ours: bool) -> Whose {
-    let owned = live.owner_references.iter().flatten().any(|o| o.uid == parent.uid);
+    let owned = live.owner_references.iter().flatten().any(|o| o.uid == parent.uid) || is_sdks(live, parent);
     let part_of = live.labels.as_ref().and_then(|l| l.get(names::PART_OF));
     let entry = live.managed_fields.iter().flatten().find(|e| {
         e.manager.as_deref() == Some(names::FIELD_MANAGER)
@@ -44,20 +48,37 @@ pub fn whose(live: &ObjectMeta, parent: &Parent, was_ours: bool) -> Whose {
         None if owned => Whose::Ours,
         // We have applied it, for this instance or for one that has let it go since.
         None if entry.is_some() && (was_ours || controller.is_none()) => Whose::Ours,
-        None => Whose::Foreign(match controller {
-            Some(owner) => format!("it belongs to {} {}", owner.kind, owner.name),
-            None => {
+        None => match (controller, release(live)) {
+            (Some(owner), _) => Whose::Controlled(format!("it belongs to {} {}", owner.kind, owner.name)),
+            (None, Some((name, namespace))) => Whose::Helm(name, namespace),
+            (None, None) => {
                 let mut managers: Vec<&str> =
                     live.managed_fields.iter().flatten().filter_map(|e| e.manager.as_deref()).collect();
                 managers.sort_unstable();
                 managers.dedup();
-                match &managers[..] {
+                Whose::Nobody(match &managers[..] {
                     [] => "nobody says who made it".to_owned(),
                     some => format!("it was made by {}", some.join(", ")),
-                }
+                })
             }
-        }),
+        },
     }
+}
+
+/// Whether operator-sdk made an object for the parent where it could not own it.
+fn is_sdks(live: &ObjectMeta, parent: &Parent) -> bool {
+    let Some(annotations) = &live.annotations else { return false };
+    let is = |key: &str, value: String| annotations.get(key).is_some_and(|text| *text == value);
+    is(names::SDK_OWNER, format!("{}/{}", parent.namespace, parent.name))
+        && is(names::SDK_OWNER_KIND, parent.gvk.group_kind())
+}
+
+/// The Helm release that an object says it is of: name and namespace.
+fn release(live: &ObjectMeta) -> Option<(String, String)> {
+    let annotations = live.annotations.as_ref()?;
+    let name = annotations.get(takeover::RELEASE_NAME).filter(|name| !name.is_empty())?;
+    let namespace = annotations.get(takeover::RELEASE_NAMESPACE).cloned().unwrap_or_default();
+    Some((name.clone(), namespace))
 }
 
 #[cfg(test)]
@@ -68,6 +89,18 @@ mod tests {
 
     fn meta(value: Value) -> ObjectMeta {
         serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn objects_of_helm_and_of_operator_sdk() {
+        let helm = json!({"annotations": {"meta.helm.sh/release-name": "front", "meta.helm.sh/release-namespace": "shop"}});
+        assert_eq!(whose(&meta(helm), &parent(), false), Whose::Helm("front".into(), "shop".into()));
+        let sdk = |name: &str| {
+            json!({"annotations": {"meta.helm.sh/release-name": "front", "operator-sdk/primary-resource": format!("shop/{name}"),
+                "operator-sdk/primary-resource-type": "Web.pintle.dev"}})
+        };
+        assert_eq!(whose(&meta(sdk("front")), &parent(), false), Whose::Ours);
+        assert_ne!(whose(&meta(sdk("back")), &parent(), false), Whose::Ours);
     }
 
     fn applied_label() -> Value {
@@ -95,10 +128,10 @@ mod tests {
         let helm = json!({"managedFields": [{"manager": "helm", "operation": "Update"}, {"manager": "kubectl-edit", "operation": "Update"}]});
         assert_eq!(
             whose(&meta(helm), &parent(), false),
-            Whose::Foreign("it was made by helm, kubectl-edit".into())
+            Whose::Nobody("it was made by helm, kubectl-edit".into())
         );
 
         let pod = json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "z", "controller": true}]});
-        assert_eq!(whose(&meta(pod), &parent(), false), Whose::Foreign("it belongs to ReplicaSet r".into()));
+        assert_eq!(whose(&meta(pod), &parent(), false), Whose::Controlled("it belongs to ReplicaSet r".into()));
     }
 }

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api, Client,
     api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions, ValidationDirective},
@@ -18,6 +19,7 @@ use super::{
     inventory::{GroupKind, ObjectKey},
     object::{Desired, Served},
     seen::{Meta, Seen},
+    takeover,
 };
 use crate::api::{Gvk, names};
 
@@ -275,6 +277,25 @@ impl Cluster {
             Err(Failure::NotFound(_) | Failure::Conflict(_)) => Ok(false),
             Err(failure) => Err(failure),
         }
+    }
+
+    /// Merges the entries of those who kept an object before us into our entry of its `managedFields` (see
+    /// [`takeover::merged`]). False when there is nothing to merge. Somebody who wrote in between is a
+    /// [`Failure::Conflict`].
+    pub async fn take_over(
+        &self,
+        key: &ObjectKey,
+        live: &ObjectMeta,
+        owner: &str,
+    ) -> Result<bool, Failure> {
+        let Some(managed) = takeover::merged(live, owner) else { return Ok(false) };
+        let patch =
+            json!({ "metadata": { "resourceVersion": live.resource_version, "managedFields": managed } });
+        let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
+        let params =
+            PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        api.patch(&key.name, &params, &Patch::Merge(&patch)).await.map_err(Failure::of)?;
+        Ok(true)
     }
 
     /// Takes our labels and the owner with `owner` as uid from an object, and leaves it. False when it is gone.

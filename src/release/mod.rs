@@ -12,3 +12,4 @@ pub mod mend;
 pub mod object;
 pub mod plan;
 pub mod seen;
+pub mod takeover;

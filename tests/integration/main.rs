@@ -6,6 +6,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod adoption;
 mod cluster;
 mod commands;
 mod deploy;

@@ -57,6 +57,12 @@ pub(super) fn schema() -> Value {
                     "notes": text("The chart's notes."),
                 },
             },
+            "deployedRelease": {
+                "type": "object",
+                "description": "What operator-sdk says of what is deployed.",
+                // What it wrote before is pruned at the next write: the manifest has Secrets in it.
+                "properties": { "name": text("The name of the release.") },
+            },
             "resources": {
                 "type": "object",
                 "description": "The release's objects.",

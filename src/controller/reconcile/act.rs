@@ -1,6 +1,6 @@
 //! Steps 7 to 9: what is written to the cluster.
 
-use std::time::Instant;
+use std::{borrow::Cow, time::Instant};
 
 use futures::{StreamExt as _, stream};
 use kube::{
@@ -14,14 +14,13 @@ use super::{
         events::{Level, Said, about, related},
         metrics::OfMember,
     },
-    Work,
+    Work, adopt,
     render::Rendering,
     status::Problem,
 };
 use crate::{
     api::names,
     release::{
-        claim::{Whose, whose},
         cluster::dynamic,
         drift,
         failure::Failure,
@@ -47,7 +46,9 @@ impl Work<'_> {
     }
 
     fn needs_finalizer(&self, desired: &[Desired]) -> bool {
-        desired.iter().any(|d| d.keep || !self.parent.can_own(&d.key)) || self.cr.sdk_finalizers
+        desired.iter().any(|d| d.keep || !self.parent.can_own(&d.key))
+            || self.cr.sdk_finalizers
+            || self.cr.marks.uninstall_waits()
     }
 
     /// Writes the parent's marks, if they are not there already. A finalizer that is no longer needed stays until what
@@ -126,14 +127,18 @@ impl Work<'_> {
         if let Some(live) = &before
             && (doubtful || why == Why::Lost)
         {
-            self.check(key, whose(&live.metadata, &self.parent, was_ours))?;
+            self.take(desired, &live.metadata, was_ours).await?;
         }
         let mut force = match why {
             Why::Missing => false,
             Why::Lost => before.is_some(),
             _ => true,
         };
-        let mut body = std::borrow::Cow::Borrowed(&desired.body);
+        let mut body = match force {
+            true => Cow::Borrowed(&desired.body),
+            // Whatever is there by this name and is not known of must not be changed by the way.
+            false => Cow::Owned(adopt::only_new(&desired.body)),
+        };
         let mut mended: Vec<String> = Vec::new();
         let seen = loop {
             match self.cluster().apply(desired, &body, force).await {
@@ -145,10 +150,11 @@ impl Work<'_> {
                     }
                 }
                 Err(Failure::Conflict(_)) if !force => {
-                    // Somebody else's values are in the way: whose is the object?
+                    // It is there: whose is it?
                     if let Some(live) = self.cluster().metadata(key).await.map_err(fail)? {
-                        self.check(key, whose(&live.metadata, &self.parent, was_ours))?;
+                        self.take(desired, &live.metadata, was_ours).await?;
                     }
+                    adopt::or_old(body.to_mut());
                     force = true;
                 }
                 Err(failure) => return Err(fail(failure)),
@@ -172,16 +178,6 @@ impl Work<'_> {
             );
         }
         Ok(())
-    }
-
-    /// An object may be taken, or the problem says why not.
-    fn check(&self, key: &ObjectKey, whose: Whose) -> Result<(), Problem> {
-        let message = match whose {
-            Whose::Ours => return Ok(()),
-            Whose::Another(sentence) => format!("{key} is a member of another instance: {sentence}"),
-            Whose::Foreign(sentence) => format!("{key} exists and is not managed by Pintle: {sentence}"),
-        };
-        Err(Problem { reason: "NotOurs", message, passing: true })
     }
 
     /// Tells that an object was put back, and from whom.

@@ -14,6 +14,7 @@
 //! 10. observe health and report (client, when the status changes)
 
 mod act;
+mod adopt;
 mod render;
 mod report;
 mod status;
@@ -212,6 +213,7 @@ impl<'a> Work<'a> {
         if self.memory.settled != Some(self.inputs)
             || self.cr.status.observed_generation != Some(self.cr.generation())
             || !self.cr.marks.is_parent_of(&self.set)
+            || self.cr.marks.uninstall_waits() && !self.cr.finalizer
         {
             return false;
         }

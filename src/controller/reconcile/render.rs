@@ -71,7 +71,7 @@ impl Work<'_> {
         };
         let release = self.cr.status.release.as_ref();
         let revision = match release {
-            None => 1,
+            None => self.first_revision(&namespace).await,
             Some(r) if r.input_digest == input_digest => r.revision,
             Some(r) => r.revision.saturating_add(1),
         };
@@ -103,7 +103,7 @@ impl Work<'_> {
     }
 
     /// The namespace of the release: the instance's own, or the one that the definition gives to cluster-scoped ones.
-    fn release_namespace(&self) -> Result<String, Problem> {
+    pub(super) fn release_namespace(&self) -> Result<String, Problem> {
         if !self.parent.namespace.is_empty() {
             return Ok(self.parent.namespace.clone());
         }

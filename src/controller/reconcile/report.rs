@@ -149,6 +149,7 @@ impl Work<'_> {
         if status == self.cr.status {
             return Ok(());
         }
+        self.drop_manifest().await?;
         let gvk = &self.parent.gvk;
         let patch = json!({
             "apiVersion": gvk.api_version(),

@@ -2,7 +2,7 @@
 
 use crate::{
     api::status::{
-        Chart, Condition, HOOKS_LIMIT, Hook, HookPhase, Member, NOT_READY_LIMIT, NOTES_LIMIT, Release,
+        Chart, Condition, DeployedRelease, HOOKS_LIMIT, Hook, HookPhase, Member, NOT_READY_LIMIT, NOTES_LIMIT, Release,
         Resources, Status, conditions, cut,
     },
     release::{
@@ -76,6 +76,7 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
     let complete = d.waiting.is_empty();
     if complete {
         let fresh = previous.is_none_or(|r| r.revision != d.revision);
+        status.deployed_release = Some(DeployedRelease { name: d.name.clone(), ..DeployedRelease::default() });
         status.release = Some(Release {
             name: d.name,
             revision: d.revision,
@@ -92,7 +93,9 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
             notes: cut(&d.notes, NOTES_LIMIT),
         });
         let reason = if d.revision == 1 { "InstallSuccessful" } else { "UpgradeSuccessful" };
-        status.set(conditions::DEPLOYED, true, reason, &format!("revision {}", d.revision), now);
+        // operator-sdk puts the chart's notes there.
+        let message = if d.notes.is_empty() { format!("revision {}", d.revision) } else { d.notes };
+        status.set(conditions::DEPLOYED, true, reason, &message, now);
     }
     status.unset(conditions::RELEASE_FAILED);
     status.unset(conditions::IRRECONCILABLE);
