@@ -2,12 +2,14 @@
 //!
 //! Fields are those of operator-sdk 1.42 (`group`, `version`, `kind`, `chart`, `watchDependentResources`,
 //! `overrideValues`, `selector`, `reconcilePeriod`, `dryRunOption`) and `maxConcurrentReconciles` of
-//! helm-operator-plugins. What these have no word for stands under the entry's `pintle:` key. An unknown field is refused:
-//! operator-sdk ignores it, and a misspelt one is then found in production.
+//! helm-operator-plugins. What these have no word for stands under the entry's `pintle:` key. A field that nobody knows is
+//! passed over, as operator-sdk does, and said in the log; under `pintle:` it is refused. Keys are read in any case, as
+//! Go reads JSON.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::Deserialize;
+use serde_yaml::{Mapping, Value};
 
 use super::{Definition, Gvk, definition::Spec, duration};
 
@@ -27,8 +29,24 @@ pub enum Error {
     },
 }
 
+/// The keys of an entry.
+const KEYS: [&str; 10] = [
+    "group",
+    "version",
+    "kind",
+    "chart",
+    "watchDependentResources",
+    "overrideValues",
+    "selector",
+    "reconcilePeriod",
+    "maxConcurrentReconciles",
+    "dryRunOption",
+];
+/// Ours.
+const OWN: &str = "pintle";
+
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 struct Entry {
     #[serde(default)]
     group: String,
@@ -48,14 +66,13 @@ struct Entry {
 
 /// `metav1.LabelSelector`.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", default)]
 struct Selector {
     match_labels: Option<BTreeMap<String, String>>,
     match_expressions: Option<Vec<Requirement>>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Requirement {
     key: String,
     operator: String,
@@ -71,18 +88,43 @@ pub fn parse(
     text: &str,
     mut expand: impl FnMut(&str) -> Result<String, String>,
 ) -> Result<Vec<Definition>, Error> {
-    let entries: Vec<Entry> = serde_yaml::from_str::<Option<Vec<Entry>>>(text)?.unwrap_or_default();
+    let entries: Vec<Mapping> = serde_yaml::from_str::<Option<Vec<Mapping>>>(text)?.unwrap_or_default();
     let mut definitions: Vec<Definition> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.into_iter().enumerate() {
         let fail = |message: String| Error::Entry { entry: at + 1, message };
+        let entry: Entry = serde_yaml::from_value(known(entry, at + 1)).map_err(|e| fail(e.to_string()))?;
         let definition = definition(entry, &mut expand).map_err(fail)?;
         let gvk = &definition.gvk;
-        if definitions.iter().any(|d| d.gvk.kind == gvk.kind && d.gvk.group == gvk.group) {
-            return Err(fail(format!("a second entry for the kind {}", gvk.group_kind())));
+        let same_kind = |d: &&Definition| d.gvk.kind == gvk.kind && d.gvk.group == gvk.group;
+        match definitions.iter().find(same_kind) {
+            None => definitions.push(definition),
+            // Every version shows the same resources: one entry is enough, if both say the same of them.
+            Some(first)
+                if first.gvk.version != gvk.version
+                    && *first == (Definition { gvk: first.gvk.clone(), ..definition.clone() }) =>
+            {
+                tracing::warn!(entry = at + 1, kind = %gvk, "another version of a kind that an earlier entry serves: left out");
+            }
+            Some(_) => return Err(fail(format!("a second entry for the kind {}", gvk.group_kind()))),
         }
-        definitions.push(definition);
     }
     Ok(definitions)
+}
+
+/// An entry with its keys as they are spelt, without those that nobody knows.
+fn known(entry: Mapping, number: usize) -> Value {
+    let mut known = Mapping::new();
+    for (key, value) in entry {
+        let text = key.as_str().unwrap_or_default();
+        let same = |name: &&&str| name.eq_ignore_ascii_case(text);
+        match KEYS.iter().chain(&[OWN]).find(same) {
+            Some(name) => {
+                known.insert((*name).into(), value);
+            }
+            None => tracing::warn!(entry = number, field = text, "an unknown field of the watches file is passed over"),
+        }
+    }
+    Value::Mapping(known)
 }
 
 fn definition(
@@ -261,17 +303,27 @@ mod tests {
     }
 
     #[test]
+    fn what_operator_sdk_takes_is_taken() {
+        let all = plain("- {Group: a, version: v1, KIND: K, chart: c, watchDependentResource: true, vars: {}}").unwrap();
+        assert_eq!(all[0].gvk, Gvk::of("a/v1", "K"));
+        let versions = "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v2, kind: K, chart: c}";
+        assert_eq!(plain(versions).unwrap().len(), 1);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let cases = [
             "- {version: v1, chart: c}",
             "- {group: a, kind: K, chart: c}",
-            "- {group: a, version: v1, kind: K, chart: c, watchDependentResource: true}",
+            "- {group: a, version: v1, kind: K, chart: c, watchDependentResources: perhaps}",
+            "- {group: a, version: v1, kind: K, chart: c, pintle: {drifts: {}}}",
             "- {group: a, version: v1, kind: K, chart: c, reconcilePeriod: 1 hour}",
             "- {group: a, version: v1, kind: K, chart: c, dryRunOption: maybe}",
             "- {group: a, version: v1, kind: K, chart: c, maxConcurrentReconciles: 0}",
             "- {group: a, version: v1, kind: K, chart: c, selector: {matchExpressions: [{key: a, operator: Is}]}}",
             "- {group: a, version: v1, kind: K, chart: c, pintle: {drift: {mode: Sometimes}}}",
-            "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v2, kind: K, chart: c}",
+            "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v2, kind: K, chart: d}",
+            "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v1, kind: K, chart: c}",
             "kind: K",
         ];
         let said: Vec<String> = cases.iter().map(|c| format!("{c}\n    {}", plain(c).unwrap_err())).collect();

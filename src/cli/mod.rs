@@ -3,6 +3,7 @@
 mod accepted;
 mod crd;
 mod lint;
+mod logging;
 mod out;
 mod run;
 mod template;
@@ -33,6 +34,8 @@ enum Command {
 pub fn main() -> ExitCode {
     let command = Arguments::command()
         .mut_subcommand("lint", usage::lenient)
+        // An image's entry point gives flags, and a Pod's arguments give them again: the last one holds.
+        .mut_subcommand("run", |run| usage::lenient(run).args_override_self(true))
         .mut_subcommand("template", usage::lenient);
     let parsed = command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {

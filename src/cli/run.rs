@@ -2,8 +2,8 @@
 
 use std::{env, fs, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use anyhow::{Context as _, Result, anyhow};
-use clap::{Args, ValueEnum};
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::Args;
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -13,14 +13,15 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
 };
-use tracing_subscriber::EnvFilter;
 
+use super::logging::Logging;
 use crate::{
     api::{Definition, duration, watches},
     controller::{
         Operator, Served,
         charts::ChartRenderer,
         http,
+        secure::{Guard, Tls},
         settings::{Settings, namespaces},
     },
 };
@@ -48,6 +49,15 @@ pub struct Run {
     /// Where metrics are served; 0 for nowhere.
     #[arg(long, alias = "metrics-addr", default_value = ":8080")]
     metrics_bind_address: String,
+    /// Serve metrics over TLS, with a certificate that is made at the start.
+    #[arg(long)]
+    metrics_secure: bool,
+    /// Let only those read metrics whose token the API server knows, and who may get the path /metrics.
+    #[arg(long)]
+    metrics_require_rbac: bool,
+    /// Offer HTTP/2 where metrics are served over TLS.
+    #[arg(long)]
+    enable_http2: bool,
     /// Where the probes /healthz and /readyz are served; 0 for nowhere.
     #[arg(long, default_value = ":8081")]
     health_probe_bind_address: String,
@@ -63,18 +73,8 @@ pub struct Run {
     /// Namespaces to watch, separated by commas; all when empty.
     #[arg(long, env = "WATCH_NAMESPACE", default_value = "")]
     namespace: String,
-    /// Form of the log.
-    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
-    log_format: LogFormat,
-    /// What is logged: error, warn, info, debug, trace, or a filter such as pintle=debug,kube=info.
-    #[arg(long, env = "PINTLE_LOG", default_value = "info")]
-    log_level: String,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum LogFormat {
-    Text,
-    Json,
+    #[command(flatten)]
+    logging: Logging,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -88,7 +88,10 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 impl Run {
     /// Runs until a signal ends it.
     pub fn run(self) -> Result<()> {
-        self.log()?;
+        if self.metrics_require_rbac && !self.metrics_secure {
+            bail!("--metrics-secure flag is required when --metrics-require-rbac is present");
+        }
+        self.logging.start()?;
         // Two threads carry thousands of instances: what there is to do is waiting, but for renders, which have threads of
         // their own.
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -99,18 +102,6 @@ impl Run {
             .enable_all()
             .build()?;
         runtime.block_on(self.serve())
-    }
-
-    fn log(&self) -> Result<()> {
-        let filter = EnvFilter::try_new(&self.log_level)
-            .with_context(|| format!("--log-level {:?}", self.log_level))?;
-        let builder =
-            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-        match self.log_format {
-            LogFormat::Text => builder.with_ansi(false).try_init(),
-            LogFormat::Json => builder.json().flatten_event(true).try_init(),
-        }
-        .map_err(|e| anyhow!("{e}"))
     }
 
     async fn serve(self) -> Result<()> {
@@ -145,15 +136,22 @@ impl Run {
             namespaces = ?settings.namespaces,
             "started"
         );
+        let guard = self.metrics_require_rbac.then(|| Guard::new(client.clone()));
         let (operator, events) = Operator::new(client, served, settings);
         let events = tokio::spawn(events);
         if let Some(listener) = metrics {
             tracing::info!(address = %listener.local_addr()?, "serving /metrics");
-            tokio::spawn(http::metrics(listener, operator.clone(), until(stopped.clone())));
+            let router = http::metrics(operator.clone(), guard);
+            let end = until(stopped.clone());
+            if self.metrics_secure {
+                tokio::spawn(http::serve(Tls::new(listener, self.enable_http2)?, router, end));
+            } else {
+                tokio::spawn(http::serve(listener, router, end));
+            }
         }
         if let Some(listener) = probes {
             tracing::info!(address = %listener.local_addr()?, "serving /healthz and /readyz");
-            tokio::spawn(http::probes(listener, operator.clone(), until(stopped.clone())));
+            tokio::spawn(http::serve(listener, http::probes(operator.clone()), until(stopped.clone())));
         }
         let result = operator.run(until(stopped)).await;
         // What was said last is still written, if the API server takes it.

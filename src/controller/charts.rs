@@ -63,12 +63,11 @@ impl ChartRenderer {
         Ok(renderer)
     }
 
-    /// Expands what operator-sdk allows in an override value beyond environment variables. Template actions are refused.
+    /// Expands what operator-sdk allows in an override value beyond environment variables: template actions, with the
+    /// functions of charts.
     pub fn expand(value: &str) -> Result<String, String> {
         if value.contains("{{") {
-            return Err(
-                "template actions are not supported in override values: use $NAME for the environment".into(),
-            );
+            return render::text("overrideValues", value).map_err(|error| error.message);
         }
         Ok(value.to_owned())
     }
@@ -296,6 +295,14 @@ mod tests {
         let image = deployment.object["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap();
         assert!(image.ends_with(":1.0"), "{image}");
         assert!(!out.notes.is_empty());
+    }
+
+    #[test]
+    fn override_values_may_have_template_actions() {
+        let value = r#"{{ ("quay.io/mine/app:1.2" | split ":")._1 }}-x"#;
+        assert_eq!(ChartRenderer::expand(value).unwrap(), "1.2-x");
+        assert_eq!(ChartRenderer::expand("as it is").unwrap(), "as it is");
+        assert!(ChartRenderer::expand("{{ nothing }}").unwrap_err().contains("nothing"));
     }
 
     #[test]

@@ -14,10 +14,10 @@ use std::{
 
 use k8s_openapi::{
     api::{
-        core::v1::ObjectReference,
+        core::v1::{self as core, ObjectReference},
         events::v1::{Event, EventSeries},
     },
-    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta, Time},
     jiff::Timestamp,
 };
 use kube::{
@@ -145,6 +145,7 @@ async fn write(client: Client, mut waiting: mpsc::Receiver<Option<Said>>, busy: 
     let instance =
         std::env::var("POD_NAME").or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "pintle".into());
     let mut gave_way = Instant::now();
+    let mut old_api = false;
     while let Some(Some(said)) = waiting.recv().await {
         while busy.load(Relaxed) && gave_way.elapsed() < PATIENCE {
             tokio::time::sleep(LOOK).await;
@@ -163,6 +164,11 @@ async fn write(client: Client, mut waiting: mpsc::Receiver<Option<Said>>, busy: 
         let key = identity(&said);
         let known = written.get_mut(&key).filter(|w| now.duration_since(w.at) < SAME);
         let result = match known {
+            // What may create in the old API may not always patch: the first tells it.
+            Some(known) if old_api => {
+                known.at = now;
+                Ok(())
+            }
             Some(known) => {
                 known.count += 1;
                 known.at = now;
@@ -175,7 +181,19 @@ async fn write(client: Client, mut waiting: mpsc::Receiver<Option<Said>>, busy: 
                 let event = event(said, &namespace, &instance);
                 let name = event.metadata.name.clone().unwrap_or_default();
                 written.insert(key, Written { name, count: 1, at: now });
-                api.create(&PostParams::default(), &event).await.map(|_| ())
+                if old_api {
+                    create_old(&client, &namespace, event).await
+                } else {
+                    match api.create(&PostParams::default(), &event).await {
+                        // Roles that operator-sdk scaffolds know the old API alone.
+                        Err(kube::Error::Api(status)) if status.code == 403 => {
+                            let result = create_old(&client, &namespace, event).await;
+                            old_api = result.is_ok();
+                            result
+                        }
+                        result => result.map(|_| ()),
+                    }
+                }
             }
         };
         if let Err(error) = result {
@@ -183,6 +201,28 @@ async fn write(client: Client, mut waiting: mpsc::Receiver<Option<Said>>, busy: 
             tracing::debug!(%error, "an event was not written");
         }
     }
+}
+
+/// Writes an Event through the API of the core group, which has them too.
+async fn create_old(client: &Client, namespace: &str, event: Event) -> Result<(), kube::Error> {
+    let time = event.event_time.as_ref().map(|time| Time(time.0));
+    let event = core::Event {
+        metadata: event.metadata,
+        action: event.action,
+        reason: event.reason,
+        message: event.note,
+        type_: event.type_,
+        event_time: event.event_time,
+        first_timestamp: time.clone(),
+        last_timestamp: time,
+        count: Some(1),
+        involved_object: event.regarding.unwrap_or_default(),
+        related: event.related,
+        reporting_component: event.reporting_controller,
+        reporting_instance: event.reporting_instance,
+        ..core::Event::default()
+    };
+    Api::namespaced(client.clone(), namespace).create(&PostParams::default(), &event).await.map(|_: core::Event| ())
 }
 
 fn identity(said: &Said) -> u64 {

@@ -5,37 +5,33 @@ use std::{future::Future, net::SocketAddr, sync::Arc};
 use axum::{
     Router,
     http::{StatusCode, header},
+    middleware,
     routing::get,
+    serve::Listener,
 };
-use tokio::net::TcpListener;
 
-use super::Operator;
+use super::{Operator, secure::Guard};
 
 /// What OpenMetrics text is served as.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Serves metrics until `until`.
-pub async fn metrics(
-    listener: TcpListener,
-    operator: Arc<Operator>,
-    until: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    let app = Router::new().route(
-        "/metrics",
-        get(move || {
-            let operator = operator.clone();
-            async move { ([(header::CONTENT_TYPE, OPENMETRICS)], operator.metrics_text()) }
-        }),
-    );
-    axum::serve(listener, app).with_graceful_shutdown(until).await
+/// The metrics; behind a guard, if there is one.
+pub fn metrics(operator: Arc<Operator>, guard: Option<Arc<Guard>>) -> Router {
+    let text = move || {
+        let operator = operator.clone();
+        async move { ([(header::CONTENT_TYPE, OPENMETRICS)], operator.metrics_text()) }
+    };
+    let router = Router::new().route("/metrics", get(text));
+    match guard {
+        None => router,
+        Some(guard) => {
+            router.layer(middleware::from_fn(move |request, next| guard.clone().check(request, next)))
+        }
+    }
 }
 
-/// Serves the probes until `until`: alive as long as it answers, ready once every definition's instances are listed.
-pub async fn probes(
-    listener: TcpListener,
-    operator: Arc<Operator>,
-    until: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
+/// The probes: alive as long as it answers, ready once every definition's instances are listed.
+pub fn probes(operator: Arc<Operator>) -> Router {
     let ready = move || {
         let operator = operator.clone();
         async move {
@@ -45,8 +41,20 @@ pub async fn probes(
             }
         }
     };
-    let app = Router::new().route("/healthz", get(|| async { "ok" })).route("/readyz", get(ready));
-    axum::serve(listener, app).with_graceful_shutdown(until).await
+    Router::new().route("/healthz", get(|| async { "ok" })).route("/readyz", get(ready))
+}
+
+/// Serves until `until`.
+pub async fn serve<L>(
+    listener: L,
+    router: Router,
+    until: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+{
+    axum::serve(listener, router).with_graceful_shutdown(until).await
 }
 
 /// Reads a bind address as Go's net/http does: `:8080` binds all interfaces; `0` is none at all, as controller-runtime

@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod queue;
 mod reconcile;
 pub mod renderer;
+pub mod secure;
 pub mod settings;
 pub mod trigger;
 mod watches;
