@@ -121,7 +121,11 @@ fn known(entry: Mapping, number: usize) -> Value {
             Some(name) => {
                 known.insert((*name).into(), value);
             }
-            None => tracing::warn!(entry = number, field = text, "an unknown field of the watches file is passed over"),
+            None => tracing::warn!(
+                entry = number,
+                field = text,
+                "an unknown field of the watches file is passed over"
+            ),
         }
     }
     Value::Mapping(known)
@@ -304,9 +308,12 @@ mod tests {
 
     #[test]
     fn what_operator_sdk_takes_is_taken() {
-        let all = plain("- {Group: a, version: v1, KIND: K, chart: c, watchDependentResource: true, vars: {}}").unwrap();
+        let all =
+            plain("- {Group: a, version: v1, KIND: K, chart: c, watchDependentResource: true, vars: {}}")
+                .unwrap();
         assert_eq!(all[0].gvk, Gvk::of("a/v1", "K"));
-        let versions = "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v2, kind: K, chart: c}";
+        let versions =
+            "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v2, kind: K, chart: c}";
         assert_eq!(plain(versions).unwrap().len(), 1);
     }
 

@@ -222,7 +222,10 @@ async fn create_old(client: &Client, namespace: &str, event: Event) -> Result<()
         reporting_instance: event.reporting_instance,
         ..core::Event::default()
     };
-    Api::namespaced(client.clone(), namespace).create(&PostParams::default(), &event).await.map(|_: core::Event| ())
+    Api::namespaced(client.clone(), namespace)
+        .create(&PostParams::default(), &event)
+        .await
+        .map(|_: core::Event| ())
 }
 
 fn identity(said: &Said) -> u64 {

@@ -59,7 +59,8 @@ impl Tls {
             r#"{{ $c := genSelfSignedCert "localhost" (list "127.0.0.1") (list "localhost") 3650 }}{{ $c.Cert }}{{ $c.Key }}"#,
         )
         .map_err(|error| anyhow!("a certificate for the metrics endpoint: {}", error.message))?;
-        let certificate = CertificateDer::from_pem_slice(made.as_bytes()).context("the certificate that was made")?;
+        let certificate =
+            CertificateDer::from_pem_slice(made.as_bytes()).context("the certificate that was made")?;
         let key = PrivateKeyDer::from_pem_slice(made.as_bytes()).context("the key that was made")?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut config = rustls::ServerConfig::builder_with_provider(provider)
@@ -168,7 +169,8 @@ impl Guard {
     async fn user(&self, token: &str) -> Result<Option<UserInfo>, kube::Error> {
         let spec = TokenReviewSpec { token: token.to_owned(), ..TokenReviewSpec::default() };
         let review = TokenReview { spec, ..TokenReview::default() };
-        let answer = Api::<TokenReview>::all(self.client.clone()).create(&PostParams::default(), &review).await?;
+        let answer =
+            Api::<TokenReview>::all(self.client.clone()).create(&PostParams::default(), &review).await?;
         let status = answer.status.unwrap_or_default();
         Ok(status.user.filter(|_| status.authenticated == Some(true)))
     }
@@ -189,8 +191,9 @@ impl Guard {
             },
             ..SubjectAccessReview::default()
         };
-        let answer =
-            Api::<SubjectAccessReview>::all(self.client.clone()).create(&PostParams::default(), &review).await?;
+        let answer = Api::<SubjectAccessReview>::all(self.client.clone())
+            .create(&PostParams::default(), &review)
+            .await?;
         Ok(answer.status.is_some_and(|status| status.allowed))
     }
 }

@@ -132,6 +132,9 @@ mod tests {
         );
 
         let pod = json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "z", "controller": true}]});
-        assert_eq!(whose(&meta(pod), &parent(), false), Whose::Controlled("it belongs to ReplicaSet r".into()));
+        assert_eq!(
+            whose(&meta(pod), &parent(), false),
+            Whose::Controlled("it belongs to ReplicaSet r".into())
+        );
     }
 }

@@ -282,12 +282,7 @@ impl Cluster {
     /// Merges the entries of those who kept an object before us into our entry of its `managedFields` (see
     /// [`takeover::merged`]). False when there is nothing to merge. Somebody who wrote in between is a
     /// [`Failure::Conflict`].
-    pub async fn take_over(
-        &self,
-        key: &ObjectKey,
-        live: &ObjectMeta,
-        owner: &str,
-    ) -> Result<bool, Failure> {
+    pub async fn take_over(&self, key: &ObjectKey, live: &ObjectMeta, owner: &str) -> Result<bool, Failure> {
         let Some(managed) = takeover::merged(live, owner) else { return Ok(false) };
         let patch =
             json!({ "metadata": { "resourceVersion": live.resource_version, "managedFields": managed } });

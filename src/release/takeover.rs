@@ -38,7 +38,8 @@ pub fn merged(live: &ObjectMeta, owner: &str) -> Option<Vec<ManagedFieldsEntry>>
         }
     }
     // Helm's own annotations stay as they are, and nobody's: a Deployment's generation counts changes of annotations.
-    if let Some(annotations) = fields.pointer_mut("/f:metadata/f:annotations").and_then(Value::as_object_mut) {
+    if let Some(annotations) = fields.pointer_mut("/f:metadata/f:annotations").and_then(Value::as_object_mut)
+    {
         for key in [RELEASE_NAME, RELEASE_NAMESPACE] {
             annotations.remove(&format!("f:{key}"));
         }
@@ -142,7 +143,9 @@ mod tests {
     #[test]
     fn who_kept_an_object_is_told_by_what_was_written() {
         let entry = |fields: Value| {
-            meta(&json!([{"manager": "unknown", "operation": "Update", "apiVersion": "v1", "fieldsV1": fields}]))
+            meta(
+                &json!([{"manager": "unknown", "operation": "Update", "apiVersion": "v1", "fieldsV1": fields}]),
+            )
         };
         let helm = entry(json!({"f:metadata": {"f:annotations": {format!("f:{RELEASE_NAME}"): {}}}}));
         assert!(merged(&helm, "u").is_some());
@@ -151,7 +154,8 @@ mod tests {
         let other = entry(json!({"f:data": {"f:a": {}}}));
         assert_eq!(merged(&other, "u"), None);
         assert_eq!(merged(&ObjectMeta::default(), "u"), None);
-        let helmet = meta(&json!([{"manager": "helmet", "operation": "Update", "apiVersion": "v1", "fieldsV1": {}}]));
+        let helmet =
+            meta(&json!([{"manager": "helmet", "operation": "Update", "apiVersion": "v1", "fieldsV1": {}}]));
         assert_eq!(merged(&helmet, "u"), None);
     }
 

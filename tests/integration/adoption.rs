@@ -92,8 +92,12 @@ async fn a_definition_may_adopt() {
     let operator = Operator::start(cluster, &space, &[entry], &[]).await.unwrap();
     let maps: Api<ConfigMap> = space.api();
     let theirs = json!({"metadata": {"name": "web-0"}, "data": {"message": "theirs", "more": "kept"}});
-    let uid =
-        maps.create(&PostParams::default(), &serde_json::from_value(theirs).unwrap()).await.unwrap().metadata.uid;
+    let uid = maps
+        .create(&PostParams::default(), &serde_json::from_value(theirs).unwrap())
+        .await
+        .unwrap()
+        .metadata
+        .uid;
     let samples = Resources::new(&space, "Sample");
     samples.create("web", json!({"workload": false})).await.unwrap();
     samples.ready(&operator, "web").await.unwrap();

@@ -78,7 +78,8 @@ impl Work<'_> {
     /// Whether an object may be taken.
     fn allowed(&self, key: &ObjectKey, whose: &Whose) -> Result<(), Problem> {
         let (name, namespace) = (&self.parent.name, self.release_namespace()?);
-        let adopts = self.cr.marks.adoption().unwrap_or(self.served.definition.spec.adoption) == Adoption::Adopt;
+        let adopts =
+            self.cr.marks.adoption().unwrap_or(self.served.definition.spec.adoption) == Adoption::Adopt;
         let how = format!(
             "annotate this {} with {}: Adopt, or set adoption: Adopt in the definition",
             self.parent.gvk.kind,
@@ -91,10 +92,14 @@ impl Work<'_> {
                  delete the other"
             ),
             Whose::Controlled(sentence) => {
-                format!("{key} exists and is not managed by Pintle: {sentence}. What has a controller is never taken from it")
+                format!(
+                    "{key} exists and is not managed by Pintle: {sentence}. What has a controller is never taken from it"
+                )
             }
             Whose::Helm(..) | Whose::Nobody(_) if adopts => return Ok(()),
-            Whose::Helm(of, at) if of == name && *at == namespace && self.cr.marks.adopts_release().is_some() => {
+            Whose::Helm(of, at)
+                if of == name && *at == namespace && self.cr.marks.adopts_release().is_some() =>
+            {
                 return Ok(());
             }
             Whose::Helm(of, at) if of == name && *at == namespace => format!(
@@ -105,7 +110,9 @@ impl Work<'_> {
                 format!("{key} exists and belongs to the Helm release {of} in {at}: to take it over, {how}")
             }
             Whose::Nobody(sentence) => {
-                format!("{key} exists and is not managed by Pintle: {sentence}. Delete it; or, to take it over, {how}")
+                format!(
+                    "{key} exists and is not managed by Pintle: {sentence}. Delete it; or, to take it over, {how}"
+                )
             }
         };
         Err(Problem { reason: "NotOurs", message, passing: true })
@@ -130,7 +137,8 @@ impl Work<'_> {
                 return 1;
             }
         };
-        let version = |labels: &std::collections::BTreeMap<String, String>| labels.get("version")?.parse().ok();
+        let version =
+            |labels: &std::collections::BTreeMap<String, String>| labels.get("version")?.parse().ok();
         list.items.iter().filter_map(|s| version(s.metadata.labels.as_ref()?)).max().unwrap_or(1)
     }
 
@@ -157,7 +165,8 @@ impl Work<'_> {
 
 /// Who has written an object, for a person.
 fn keepers(live: &ObjectMeta) -> String {
-    let managers = live.managed_fields.iter().flatten().filter_map(|e: &ManagedFieldsEntry| e.manager.as_deref());
+    let managers =
+        live.managed_fields.iter().flatten().filter_map(|e: &ManagedFieldsEntry| e.manager.as_deref());
     let mut managers: Vec<&str> = managers.filter(|m| *m != names::FIELD_MANAGER).collect();
     managers.sort_unstable();
     managers.dedup();

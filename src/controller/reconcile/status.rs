@@ -2,8 +2,8 @@
 
 use crate::{
     api::status::{
-        Chart, Condition, DeployedRelease, HOOKS_LIMIT, Hook, HookPhase, Member, NOT_READY_LIMIT, NOTES_LIMIT, Release,
-        Resources, Status, conditions, cut,
+        Chart, Condition, DeployedRelease, HOOKS_LIMIT, Hook, HookPhase, Member, NOT_READY_LIMIT,
+        NOTES_LIMIT, Release, Resources, Status, conditions, cut,
     },
     release::{
         failure::Failure,
@@ -76,7 +76,8 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
     let complete = d.waiting.is_empty();
     if complete {
         let fresh = previous.is_none_or(|r| r.revision != d.revision);
-        status.deployed_release = Some(DeployedRelease { name: d.name.clone(), ..DeployedRelease::default() });
+        status.deployed_release =
+            Some(DeployedRelease { name: d.name.clone(), ..DeployedRelease::default() });
         status.release = Some(Release {
             name: d.name,
             revision: d.revision,
