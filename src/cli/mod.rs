@@ -2,6 +2,7 @@
 
 mod accepted;
 mod crd;
+mod leader;
 mod lint;
 mod logging;
 mod out;

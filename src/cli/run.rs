@@ -14,16 +14,18 @@ use tokio::{
     sync::watch,
 };
 
-use super::logging::Logging;
+use super::{leader::Leader, logging::Logging};
 use crate::{
     api::{Definition, duration, watches},
     controller::{
         Operator, Served,
         charts::ChartRenderer,
         http,
+        leader::Leading,
         secure::{Guard, Tls},
         settings::{Settings, namespaces},
     },
+    release::{connection, mandate::Mandate},
 };
 
 /// How many instances of a kind reconcile at once unless told otherwise. A reconcile waits for nothing but the answers of
@@ -73,6 +75,11 @@ pub struct Run {
     /// Namespaces to watch, separated by commas; all when empty.
     #[arg(long, env = "WATCH_NAMESPACE", default_value = "")]
     namespace: String,
+    /// Serve only the resources with these labels, as in shard=a or shard in (a,b): others are another process's.
+    #[arg(long, value_name = "LABELS", default_value = "")]
+    selector: String,
+    #[command(flatten)]
+    leader: Leader,
     #[command(flatten)]
     logging: Logging,
 }
@@ -108,7 +115,10 @@ impl Run {
         let served = self.load()?;
         let metrics = listen(&self.metrics_bind_address, "--metrics-bind-address").await?;
         let probes = listen(&self.health_probe_bind_address, "--health-probe-bind-address").await?;
-        let client = self.client().await?;
+        let config = self.config().await?;
+        // The Lease has connections of its own: its renewal must not wait for anything.
+        let client = connection::client(config.clone(), &Mandate::unlimited())?;
+        let election = self.leader.election(&self.selector, client.default_namespace())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let (stop, stopped) = watch::channel(false);
@@ -125,6 +135,7 @@ impl Run {
         };
         let settings = Settings {
             namespaces: namespaces(&self.namespace),
+            selector: self.selector.clone(),
             reconcile_period: self.reconcile_period,
             max_concurrent: self.max_concurrent_reconciles,
             streaming_lists: streams_lists(&version),
@@ -134,10 +145,13 @@ impl Run {
             version = env!("CARGO_PKG_VERSION"),
             kubernetes = settings.kube_version,
             namespaces = ?settings.namespaces,
+            selector = settings.selector,
             "started"
         );
         let guard = self.metrics_require_rbac.then(|| Guard::new(client.clone()));
-        let (operator, events) = Operator::new(client, served, settings);
+        let mandate = if election.is_some() { Mandate::none() } else { Mandate::unlimited() };
+        let working = connection::client(config, &mandate)?;
+        let (operator, events) = Operator::new(working, served, settings);
         let events = tokio::spawn(events);
         if let Some(listener) = metrics {
             tracing::info!(address = %listener.local_addr()?, "serving /metrics");
@@ -153,10 +167,15 @@ impl Run {
             tracing::info!(address = %listener.local_addr()?, "serving /healthz and /readyz");
             tokio::spawn(http::serve(listener, http::probes(operator.clone()), until(stopped.clone())));
         }
-        let result = operator.run(until(stopped)).await;
-        // What was said last is still written, if the API server takes it.
-        let _ = tokio::time::timeout(Duration::from_secs(2), events).await;
-        result.map_err(anyhow::Error::from)
+        let result = match election {
+            None => operator.run(until(stopped)).await.map_err(anyhow::Error::from),
+            Some(election) => lead(operator, election.win(client, mandate), stopped).await,
+        };
+        if result.is_ok() {
+            // What was said last is still written, if the API server takes it.
+            let _ = tokio::time::timeout(Duration::from_secs(2), events).await;
+        }
+        result
     }
 
     /// The definitions of the watches file, with their charts.
@@ -181,7 +200,7 @@ impl Run {
         Ok(served)
     }
 
-    async fn client(&self) -> Result<Client> {
+    async fn config(&self) -> Result<Config> {
         let mut config = match &self.kubeconfig {
             Some(path) => {
                 let file =
@@ -194,7 +213,28 @@ impl Run {
         };
         // Watches end by themselves long before.
         config.read_timeout = Some(Duration::from_secs(330));
-        Ok(Client::try_from(config)?)
+        Ok(config)
+    }
+}
+
+/// Runs the operator once an election is won, for as long as it leads.
+async fn lead(
+    operator: Arc<Operator>,
+    won: impl Future<Output = Leading>,
+    stopped: watch::Receiver<bool>,
+) -> Result<()> {
+    operator.stand_by();
+    let mut leading = tokio::select! {
+        leading = won => leading,
+        () = until(stopped.clone()) => return Ok(()),
+    };
+    tokio::select! {
+        result = operator.run(until(stopped)) => {
+            leading.release().await;
+            Ok(result?)
+        }
+        // What runs is given up in the middle: whoever leads next comes to the same end.
+        () = leading.lost() => Err(anyhow!("the lease was lost")),
     }
 }
 

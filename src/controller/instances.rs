@@ -27,9 +27,9 @@ impl Operator {
         let kind = self.served(definition).definition.gvk.group_kind();
         let api = dynamic::<Cr>(self.cluster.client().clone(), &resource, &namespace);
         let mut config = self.settings.watch_config();
-        let selector = &self.served(definition).definition.selector;
+        let selector = self.settings.instances_of(&self.served(definition).definition.selector);
         if !selector.is_empty() {
-            config = config.labels(selector);
+            config = config.labels(&selector);
         }
         let events = watcher(api, config)
             .inspect_err(|error| {

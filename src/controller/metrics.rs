@@ -56,6 +56,8 @@ pub struct Metrics {
     pub watches: Gauge<i64, AtomicI64>,
     /// Instances that wait for a reconcile.
     pub queued: Gauge<i64, AtomicI64>,
+    /// 1 in the process that leads, or needs not to.
+    pub leader: Gauge<i64, AtomicI64>,
     /// Events that were dropped, since too many waited.
     pub events_dropped: Counter,
 }
@@ -77,6 +79,7 @@ impl Default for Metrics {
             instances: Family::default(),
             watches: Gauge::default(),
             queued: Gauge::default(),
+            leader: Gauge::default(),
             events_dropped: Counter::default(),
             registry: Registry::default(),
         };
@@ -106,6 +109,11 @@ impl Default for Metrics {
         registry.register("instances", "Custom resources under management", metrics.instances.clone());
         registry.register("watches", "Open watches", metrics.watches.clone());
         registry.register("queue_depth", "Instances waiting for a reconcile", metrics.queued.clone());
+        registry.register(
+            "leader",
+            "1 in the process that works, 0 in one that stands by",
+            metrics.leader.clone(),
+        );
         registry.register(
             "events_dropped",
             "Events dropped since too many waited",

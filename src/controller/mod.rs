@@ -9,6 +9,7 @@ pub mod events;
 pub mod generated;
 pub mod http;
 mod instances;
+pub mod leader;
 pub mod metrics;
 pub mod queue;
 mod reconcile;
@@ -97,6 +98,8 @@ pub struct Operator {
     metrics: Arc<Metrics>,
     /// Whether reconciles run: what is not urgent gives way.
     busy: Arc<AtomicBool>,
+    /// Whether another process leads, and this one waits for its turn.
+    standby: AtomicBool,
     listed: OnceLock<Vec<(String, watch::Receiver<bool>)>>,
     /// The cluster's version and APIs as charts see them, and the epoch of discovery that they are of.
     capabilities: Mutex<(u64, Arc<Capabilities>)>,
@@ -126,6 +129,7 @@ impl Operator {
             events,
             metrics,
             busy,
+            standby: AtomicBool::default(),
             listed: OnceLock::new(),
             // Epochs of what was discovered begin with 1.
             capabilities: Mutex::default(),
@@ -133,8 +137,15 @@ impl Operator {
         (Arc::new(operator), writer)
     }
 
+    /// Says that the operator waits for its turn to lead, for which it is as ready as it need be.
+    pub fn stand_by(&self) {
+        self.standby.store(true, Relaxed);
+    }
+
     /// Runs until `until`, then lets what runs come to its end.
     pub async fn run(self: Arc<Self>, until: impl Future<Output = ()>) -> Result<(), Failure> {
+        self.standby.store(false, Relaxed);
+        self.metrics.leader.set(1);
         let mut watches = JoinSet::new();
         tokio::pin!(until);
         tokio::select! {
@@ -289,12 +300,20 @@ impl Operator {
 
     /// Why the operator is not ready, if it is not.
     fn not_ready(&self) -> Option<String> {
+        if self.standby.load(Relaxed) {
+            return None;
+        }
         let Some(listed) = self.listed.get() else {
             return Some("the API server does not answer yet".into());
         };
         let (kind, _) = listed.iter().find(|(_, listed)| !*listed.borrow())?;
         Some(format!("the instances of {kind} are not listed yet"))
     }
+}
+
+/// A time, a tenth more or less, so that what failed together does not come back together.
+fn jittered(time: Duration) -> Duration {
+    time.mul_f64(rand::random_range(0.9..1.1))
 }
 
 /// An instance's turn. Its end is told to the queue even if the reconcile panics.

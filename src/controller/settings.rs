@@ -9,6 +9,8 @@ use kube::runtime::watcher::{Config, InitialListStrategy};
 pub struct Settings {
     /// The namespaces that are watched; all when empty.
     pub namespaces: Vec<String>,
+    /// A label selector: other instances are another process's. Empty for all.
+    pub selector: String,
     /// How often an instance is looked at when nothing happens; zero for never.
     pub reconcile_period: Duration,
     /// How many instances of a definition may reconcile at once.
@@ -24,6 +26,11 @@ impl Settings {
     /// The namespace of the watch in which an object of `namespace` is seen; empty for one of all namespaces.
     pub(super) fn scope_of<'a>(&self, namespace: &'a str) -> &'a str {
         if self.namespaces.is_empty() { "" } else { namespace }
+    }
+
+    /// The label selector of a definition's instances: the definition's own, and this process's share of them.
+    pub(super) fn instances_of(&self, definition: &str) -> String {
+        [definition, &self.selector].iter().filter(|s| !s.is_empty()).copied().collect::<Vec<_>>().join(",")
     }
 
     /// How watches are made.

@@ -2,12 +2,14 @@
 
 pub mod claim;
 pub mod cluster;
+pub mod connection;
 pub mod digest;
 pub mod drift;
 pub mod failure;
 pub mod health;
 pub mod inventory;
 pub mod lenient;
+pub mod mandate;
 pub mod mend;
 pub mod object;
 pub mod plan;

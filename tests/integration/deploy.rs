@@ -59,7 +59,7 @@ async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs
     let cluster = Cluster::shared().await.unwrap();
     let space = cluster.namespace("deploy").await.unwrap();
     let chart = root().join("deploy/chart").display().to_string();
-    let args = ["install", "pintle", &chart, "-n", space.name()];
+    let args = ["install", "pintle", &chart, "-n", space.name(), "--set", "priority.enabled=true"];
     let installed = cluster.admin().run("helm", &args, "").await.unwrap();
     assert!(installed.success, "{}", installed.stderr);
     let account = cluster.service_account(space.name(), "pintle").await.unwrap();
@@ -70,7 +70,15 @@ async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs
     fs::write(scratch.path().join("watches.yaml"), watches.replace("chart: charts/", &charts)).unwrap();
     let operator = Process::start(&process::Spec {
         program: env!("CARGO_BIN_EXE_pintle").into(),
-        args: ["run", "--metrics-bind-address=0", "--health-probe-bind-address=0"].map(Into::into).to_vec(),
+        args: [
+            "run",
+            "--metrics-bind-address=0",
+            "--health-probe-bind-address=0",
+            "--leader-elect",
+            "--leader-election-id=pintle",
+        ]
+        .map(Into::into)
+        .to_vec(),
         env: vec![("KUBECONFIG".into(), account.kubeconfig().display().to_string())],
         dir: scratch.path().to_owned(),
         log: scratch.path().join("log"),

@@ -14,6 +14,7 @@ mod drift;
 mod errors;
 mod generated;
 mod idle;
+mod leader;
 mod lifecycle;
 mod operator;
 mod ownership;

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::ExitStatus,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -15,6 +16,7 @@ use kube::{
     api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams},
     runtime::wait::conditions,
 };
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -181,6 +183,21 @@ impl Operator {
     /// What the operator has logged in this run.
     pub fn log(&self) -> Result<String> {
         Ok(fs::read_to_string(self.process()?.log())?)
+    }
+
+    /// The file that it logs to in this run.
+    pub fn log_file(&self) -> Result<PathBuf> {
+        Ok(self.process()?.log().to_owned())
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        self.process()?.signal(signal)
+    }
+
+    /// Waits until it has ended by itself.
+    pub async fn ended(&self) -> Result<ExitStatus> {
+        self.process()?.wait().await
     }
 
     /// Sends SIGKILL and waits for the end.

@@ -100,7 +100,11 @@ fn ledger() {
 /// The charts of this repository's own deployment.
 #[test]
 fn the_operators_own_chart() {
-    equal("deploy/chart", root(), &[&["--include-crds"], &["--set", "watchNamespaces={a,b}"]]);
+    equal(
+        "deploy/chart",
+        root(),
+        &[&["--include-crds"], &["--set", "watchNamespaces={a,b},selector=shard=a,priority.enabled=true"]],
+    );
 }
 
 /// The plain manifests are what the chart renders; `PINTLE_UPDATE_MANIFESTS=1` writes them.

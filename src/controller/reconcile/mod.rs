@@ -30,6 +30,7 @@ use self::{render::Rendering, status::Problem};
 use super::{
     Operator, Served,
     cr::Cr,
+    jittered,
     queue::{InstanceId, InstanceKey},
     trigger::{Trigger, Triggers},
     world::{Inputs, Memory},
@@ -355,11 +356,6 @@ impl<'a> Work<'a> {
 /// How long to wait after so many failures in a row.
 fn back_off(failures: u32) -> Duration {
     FIRST_WAIT.saturating_mul(1 << failures.saturating_sub(1).min(12)).min(LONGEST_WAIT)
-}
-
-/// A time, a tenth more or less, so that what failed together does not come back together.
-fn jittered(time: Duration) -> Duration {
-    time.mul_f64(rand::random_range(0.9..1.1))
 }
 
 #[cfg(test)]

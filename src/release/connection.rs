@@ -1,0 +1,72 @@
+//! The client: how requests reach the API server.
+//!
+//! All requests and watches share one HTTP/2 connection, as client-go's do: hundreds that are under way at once cost no
+//! handshake each, and thousands of watches no buffers. A connection whose other end is silently gone is found by pings.
+
+use std::time::Duration;
+
+use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
+use hyper_timeout::TimeoutConnector;
+use hyper_util::{
+    client::legacy::{self, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use kube::{
+    Client, Config,
+    client::{Body, ClientBuilder, ConfigExt as _, retry::RetryPolicy},
+};
+use tower::{BoxError, ServiceBuilder, retry::RetryLayer};
+
+use super::mandate::{Connector, Mandate};
+
+/// So long after the last sign of life the other end is asked for one.
+const PING: Duration = Duration::from_secs(30);
+/// So long its answer is waited for.
+const PONG: Duration = Duration::from_secs(15);
+/// So many bytes of an answer may be under way before they are read, of one request and of all together.
+const WINDOWS: (u32, u32) = (512 << 10, 2 << 20);
+/// What is refused for now (429, 503, 504) is asked again so often, first after so long and last after so long, or when
+/// `Retry-After` says. Then it is the caller's to come back later: a reconcile must not wait for minutes.
+const AGAIN: (u32, Duration, Duration) = (4, Duration::from_millis(100), Duration::from_secs(5));
+
+/// A client for a cluster that writes while the mandate holds. Through a proxy the connections are kube's own.
+pub fn client(config: Config, mandate: &Mandate) -> kube::Result<Client> {
+    if config.proxy_url.is_some() {
+        return Ok(ClientBuilder::try_from(config)?.with_layer(mandate).build());
+    }
+    let namespace = config.default_namespace.clone();
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    let tcp = Connector::new(tcp, mandate);
+    let mut tls =
+        HttpsConnectorBuilder::new().with_tls_config(config.rustls_client_config()?).https_or_http();
+    if let Some(name) = &config.tls_server_name
+        && let Ok(name) = name.clone().try_into()
+    {
+        tls = tls.with_server_name_resolver(FixedServerNameResolver::new(name));
+    }
+    let mut connector = TimeoutConnector::new(tls.enable_all_versions().wrap_connector(tcp));
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    let client: legacy::Client<_, Body> = legacy::Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .http2_keep_alive_interval(PING)
+        .http2_keep_alive_timeout(PONG)
+        .http2_initial_stream_window_size(WINDOWS.0)
+        .http2_initial_connection_window_size(WINDOWS.1)
+        .build(connector);
+    let (times, first, last) = AGAIN;
+    let again = RetryPolicy::new(first, last, times, true).expect("the times are in order");
+    let service = ServiceBuilder::new()
+        .layer(mandate)
+        .layer(config.base_uri_layer())
+        .layer(RetryLayer::new(again))
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        .map_err(BoxError::from)
+        .service(client);
+    Ok(Client::new(service, namespace))
+}
