@@ -64,7 +64,7 @@ impl Election {
             match self.attempt(&api, &mut sight, asked).await {
                 Ok(Attempt::Won(lease)) => {
                     tracing::info!(lease = %self.name, namespace = %self.namespace, identity = %self.identity, "leading");
-                    return Leading::keep(self, api, lease, asked, mandate);
+                    return Leading::keep(self, api, *lease, asked, mandate);
                 }
                 Ok(Attempt::Held(by)) => {
                     if said != by {
@@ -91,7 +91,7 @@ impl Election {
                 spec: Some(self.claim(None)),
             };
             return match api.create(&PostParams::default(), &lease).await.map_err(Failure::of) {
-                Ok(lease) => Ok(Attempt::Won(lease)),
+                Ok(lease) => Ok(Attempt::Won(Box::new(lease))),
                 Err(Failure::Conflict(_)) => Ok(Attempt::Held("somebody who was faster".into())),
                 Err(failure) => Err(failure),
             };
@@ -102,7 +102,7 @@ impl Election {
         }
         let lease = Lease { spec: Some(self.claim(Some(&spec))), ..live };
         match api.replace(&self.name, &PostParams::default(), &lease).await.map_err(Failure::of) {
-            Ok(lease) => Ok(Attempt::Won(lease)),
+            Ok(lease) => Ok(Attempt::Won(Box::new(lease))),
             Err(Failure::Conflict(_)) => Ok(Attempt::Held("somebody who was faster".into())),
             Err(failure) => Err(failure),
         }
@@ -125,7 +125,7 @@ impl Election {
 }
 
 enum Attempt {
-    Won(Lease),
+    Won(Box<Lease>),
     Held(String),
 }
 
