@@ -118,9 +118,11 @@ impl Program {
         let mut number = 0;
         collect(chart, &charts, &mut number, &mut found);
         // Deeper paths first, and of two as deep the later one: definitions of parents win over those of subcharts.
+        // A native template takes the place that the file it writes would have.
         found.sort_by(|(a, _), (b, _)| {
             let depth = |name: &str| memchr::memchr_iter(b'/', name.as_bytes()).count();
-            depth(&b.name).cmp(&depth(&a.name)).then_with(|| b.name.cmp(&a.name))
+            let output = |name: &Arc<str>| name.strip_suffix(native::EXTENSION).unwrap_or(name).to_owned();
+            depth(&b.name).cmp(&depth(&a.name)).then_with(|| output(&b.name).cmp(&output(&a.name)))
         });
         let partial = |name: &str| name.rsplit('/').next().is_some_and(|base| base.starts_with('_'));
         let files = found
@@ -183,15 +185,15 @@ impl Program {
                 // The file's own template, or a definition of that very name.
                 let Some(template) = shared.unit.find(name) else { continue };
                 run.file.replace(Arc::clone(name));
-                let dot = roots.dot(&run, *chart, name);
+                let output = output_name(name);
+                let dot = roots.dot(&run, *chart, &output);
                 run.execute(0, template, 0, dot, &mut out).map_err(|stop| match stop {
                     Stop::Error(error) => exec_error(name, &error),
                     Stop::Limit(text) => Error::new(format!("{name}: {text}")),
                     Stop::Jump(keyword) => Error::new(format!("{name}: {keyword} outside of a loop")),
                 })?;
                 let data = escape::decode(strip_no_value(out));
-                let name = output_name(name);
-                files.push(RenderedFile { name, data });
+                files.push(RenderedFile { name: output, data });
             }
             Ok(())
         })?;

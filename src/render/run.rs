@@ -102,8 +102,6 @@ pub(super) struct Run {
     pub made: RefCell<Vec<Generated>>,
     /// The file that is being rendered.
     pub file: RefCell<Arc<str>>,
-    /// What native templates saw of a map, by its address, with the map itself. Only while nothing was changed.
-    pub views: RefCell<HashMap<usize, (Value, Value)>>,
     fault: RefCell<Option<Fault>>,
     depth: Cell<usize>,
     written: Cell<u64>,
@@ -132,7 +130,6 @@ impl Run {
             lookups: RefCell::default(),
             made: RefCell::default(),
             file: RefCell::new("".into()),
-            views: RefCell::default(),
             fault: RefCell::default(),
             depth: Cell::new(0),
             written: Cell::new(0),

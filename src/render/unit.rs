@@ -50,6 +50,37 @@ struct Template {
     offsets: Box<[u32]>,
     /// The same for each block that was split off.
     outlined: Box<[Box<[u32]>]>,
+    /// Where the source of a native template comes from.
+    origins: Box<[native::Origin]>,
+}
+
+impl Template {
+    fn native(name: &str, source: usize, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            source,
+            kind,
+            blank: false,
+            offsets: Box::default(),
+            outlined: Box::default(),
+            origins: Box::default(),
+        }
+    }
+}
+
+/// A template that is used, and the file that it is in.
+enum Winner<'s, 'a> {
+    Go(usize, &'s Tree<'a>),
+    Native(usize, native::Piece),
+}
+
+impl Winner<'_, '_> {
+    fn is_blank(&self) -> bool {
+        match self {
+            Self::Go(_, tree) => tree.is_empty(),
+            Self::Native(_, piece) => piece.blank,
+        }
+    }
 }
 
 /// What a template is written in.
@@ -82,6 +113,26 @@ pub(super) struct CompileError {
     pub place: Place,
     /// Whether the text is Go's.
     pub go: bool,
+}
+
+/// Adds a template. Of several of one name the last counts, except that a blank one replaces none.
+fn add<'s, 'a>(
+    winners: &mut Vec<Winner<'s, 'a>>,
+    by_name: &mut HashMap<Box<str>, TemplateId>,
+    name: Cow<'_, str>,
+    winner: Winner<'s, 'a>,
+) {
+    match by_name.get(&*name) {
+        Some(other) => {
+            if !winner.is_blank() || winners[*other].is_blank() {
+                winners[*other] = winner;
+            }
+        }
+        None => {
+            by_name.insert(name.into(), winners.len());
+            winners.push(winner);
+        }
+    }
 }
 
 /// How deep trees may nest for the present thread's stack to suffice.
@@ -133,54 +184,60 @@ impl Unit {
     }
 
     fn lower(sources: &[SourceFile], sets: &[Option<TreeSet<'_>>]) -> Result<Self, Box<CompileError>> {
-        let mut winners: Vec<(usize, Option<&Tree<'_>>)> = Vec::new();
+        let mut tables = Tables::default();
+        let mut winners: Vec<Winner<'_, '_>> = Vec::new();
         let mut by_name: HashMap<Box<str>, TemplateId> = HashMap::new();
+        let texts: Vec<Cow<'_, str>> = sources
+            .iter()
+            .map(|file| if file.is_native() { String::from_utf8_lossy(&file.text) } else { Cow::Borrowed("") })
+            .collect();
+        let included: Vec<String> = texts.iter().flat_map(|text| native::includes(text)).collect();
         for (number, (file, set)) in sources.iter().zip(sets).enumerate() {
             let Some(set) = set else {
-                by_name.insert((*file.name).into(), winners.len());
-                // Where it is not ambiguous, the folder may be left out.
-                if let Some((_, short)) = native::split_name(&file.name) {
-                    by_name.insert(short.into(), winners.len());
+                let included = included.iter().any(|name| file.name.ends_with(name.as_str()));
+                for piece in native::lower_file(&texts[number], included, &mut tables) {
+                    let name = piece.name.clone().map_or(Cow::Borrowed(&*file.name), Cow::Owned);
+                    add(&mut winners, &mut by_name, name, Winner::Native(number, piece));
                 }
-                winners.push((number, None));
                 continue;
             };
             for tree in &set.trees {
-                let name = tree.name();
-                match by_name.get(&*name) {
-                    Some(other) => {
-                        let old = winners[*other].1;
-                        if !tree.is_empty() || old.is_some_and(Tree::is_empty) {
-                            winners[*other] = (number, Some(tree));
-                        }
-                    }
-                    None => {
-                        by_name.insert(name.into(), winners.len());
-                        winners.push((number, Some(tree)));
+                add(&mut winners, &mut by_name, tree.name(), Winner::Go(number, tree));
+            }
+        }
+        // Native templates go by the names of their files, with or without the ending, and where it is not ambiguous without the
+        // folder.
+        for file in sources.iter().filter(|file| file.is_native()) {
+            let Some(id) = by_name.get(&*file.name).copied() else { continue };
+            let short = native::split_name(&file.name).map_or("", |(_, short)| short);
+            for name in [&*file.name, short] {
+                for name in [name, name.trim_end_matches(native::EXTENSION)] {
+                    if !name.is_empty() {
+                        by_name.entry(name.into()).or_insert(id);
                     }
                 }
             }
         }
 
-        let mut tables = Tables::default();
         let mut templates = Vec::with_capacity(winners.len());
         let mut tera_sources: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::with_capacity(winners.len());
         let mut any_native = false;
-        for (number, tree) in winners {
-            let file = &sources[number];
-            let Some(tree) = tree else {
-                any_native = true;
-                tera_sources.push((Cow::Borrowed(&*file.name), String::from_utf8_lossy(&file.text)));
-                templates.push(Template {
-                    name: (*file.name).into(),
-                    source: number,
-                    kind: Kind::Native,
-                    blank: false,
-                    offsets: Box::default(),
-                    outlined: Box::default(),
-                });
-                continue;
+        for winner in winners {
+            let (number, tree) = match winner {
+                Winner::Go(number, tree) => (number, tree),
+                Winner::Native(number, piece) => {
+                    any_native = true;
+                    let name = piece.name.map_or(Cow::Borrowed(&*sources[number].name), Cow::Owned);
+                    templates.push(Template {
+                        blank: piece.blank,
+                        origins: piece.origins,
+                        ..Template::native(&name, number, Kind::Native)
+                    });
+                    tera_sources.push((name, Cow::Owned(piece.source)));
+                    continue;
+                }
             };
+            let file = &sources[number];
             let source = Source { name: &file.name, text: &file.text };
             let lowered = lower::lower(tree, source, &Functions, &mut tables);
             let name = tree.name();
@@ -195,6 +252,7 @@ impl Unit {
                 blank: tree.is_empty(),
                 offsets: lowered.map.offsets().into(),
                 outlined: lowered.outlined.iter().map(|outlined| outlined.map.offsets().into()).collect(),
+                origins: Box::default(),
             });
             tera_sources.push((name, Cow::Owned(lowered.source)));
         }
@@ -207,19 +265,12 @@ impl Unit {
             let names = sources.iter().rev().filter(|file| file.is_native()).map(|file| &*file.name);
             native::set_prefixes(&mut tera, names);
         }
-        tera.add_raw_templates(tera_sources).map_err(|error| compile_error(&error, sources))?;
+        tera.add_raw_templates(tera_sources).map_err(|error| compile_error(&error, sources, &templates))?;
         let components: Vec<Box<str>> = tera.get_component_names().map(Box::from).collect();
         for name in components {
             by_name.entry(name.clone()).or_insert_with(|| {
                 let native = sources.iter().position(SourceFile::is_native).unwrap_or_default();
-                templates.push(Template {
-                    name,
-                    source: native,
-                    kind: Kind::Component,
-                    blank: false,
-                    offsets: Box::default(),
-                    outlined: Box::default(),
-                });
+                templates.push(Template::native(&name, native, Kind::Component));
                 templates.len() - 1
             });
         }
@@ -258,8 +309,7 @@ impl Unit {
     /// What a template runs with: its dot, or the variables of a native one.
     pub(super) fn context(&self, run: &Run, template: TemplateId, dot: &Value) -> Result<Context, Stop> {
         match self.templates[template].kind {
-            Kind::Go => {}
-            Kind::Native => return native::context(run, dot),
+            Kind::Go | Kind::Native => {}
             Kind::Component => return native::arguments(run, dot),
         }
         let mut context = Context::new();
@@ -277,12 +327,15 @@ impl Unit {
             _ => None,
         };
         if code.kind != Kind::Go {
+            // What Tera included or extended, or the file of a component.
             let named = match error.kind() {
                 ErrorKind::RenderingError(report) => report.filename(),
                 _ => "",
             };
-            let file = self.sources.iter().find(|file| *file.name == *named).unwrap_or(file);
-            return native::explain(&file.name, &file.text, &code.name, fault, error);
+            let code = self.templates.iter().find(|template| *template.name == *named).unwrap_or(code);
+            let file = &self.sources[code.source];
+            let source = Source { name: &file.name, text: &file.text };
+            return native::explain(&source, &code.origins, &code.name, fault, error);
         }
         let offsets = outlined.map_or(&code.offsets, |number| &code.outlined[number]);
         let number = offset.and_then(|offset| SourceMap::number(offsets, offset));
@@ -450,25 +503,18 @@ fn place_of_line(source: &Source<'_>, line: usize) -> Place {
 }
 
 /// An error of Tera's about the templates that it was given.
-fn compile_error(error: &tera::Error, sources: &[SourceFile]) -> Box<CompileError> {
-    let (name, line, column) = match error.kind() {
-        ErrorKind::SyntaxError(report) => {
-            (report.filename(), report.span().start_line, Some(report.span().start_col))
-        }
-        _ => ("", 0, None),
+fn compile_error(error: &tera::Error, sources: &[SourceFile], templates: &[Template]) -> Box<CompileError> {
+    let ErrorKind::SyntaxError(report) = error.kind() else {
+        let name = sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name));
+        let place = Place { file: name.to_string(), line: 0, column: None, text: String::new() };
+        return Box::new(CompileError { file: name, text: error.to_string(), place, go: false });
     };
-    let file = sources.iter().find(|file| *file.name == *name);
-    let text = file
-        .and_then(|file| file.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)))
-        .map(|line| String::from_utf8_lossy(line).trim_end_matches('\r').to_owned())
-        .unwrap_or_default();
-    Box::new(CompileError {
-        file: file.map_or_else(|| name.into(), |file| Arc::clone(&file.name)),
-        text: match error.kind() {
-            ErrorKind::SyntaxError(report) => report.message().to_owned(),
-            _ => error.to_string(),
-        },
-        place: Place { file: name.to_owned(), line, column, text },
-        go: false,
-    })
+    let template = templates.iter().find(|template| *template.name == *report.filename());
+    let file = template.map(|template| &sources[template.source]);
+    let name = file.map_or_else(|| report.filename().into(), |file| Arc::clone(&file.name));
+    let text: &[u8] = file.map_or(&[], |file| &file.text);
+    let origins: &[native::Origin] = template.map_or(&[], |template| &template.origins);
+    let (at, _) = native::origin(origins, &report.span().range);
+    let place = native::place(&Source { name: &name, text }, at);
+    Box::new(CompileError { file: Arc::clone(&name), text: report.message().to_owned(), place, go: false })
 }

@@ -101,6 +101,11 @@ pub(super) fn answers_text(function: &str) -> bool {
     TEXT.binary_search(&function).is_ok()
 }
 
+/// Whether a function always answers a boolean.
+pub(super) fn answers_bool(function: &str) -> bool {
+    BOOL.binary_search(&function).is_ok()
+}
+
 impl Vocabulary for Functions {
     fn signature(&self, function: &str) -> Option<Signature> {
         let (fixed, variadic) = match functions::find(function) {
@@ -111,7 +116,7 @@ impl Vocabulary for Functions {
         };
         let answer = if answers_text(function) {
             Known::Text
-        } else if BOOL.binary_search(&function).is_ok() {
+        } else if answers_bool(function) {
             Known::Bool
         } else {
             Known::Any

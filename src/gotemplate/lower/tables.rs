@@ -84,6 +84,13 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Notes that a path is used where nil is no error for what it begins at.
+    pub fn used(&mut self, path: &str, form: Form) -> PathUse {
+        let used = PathUse { path: self.path(path), form, strict: false };
+        self.path_uses.insert(used);
+        used
+    }
+
     /// The number of a path.
     pub(super) fn path(&mut self, path: &str) -> u32 {
         if let Some(number) = self.numbers.get(path) {

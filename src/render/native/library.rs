@@ -1,6 +1,6 @@
 //! The functions of charts as filters and functions of native templates.
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use tera::{Kwargs, State, Tera, TeraResult, Value, value::ValueKind};
 
@@ -12,81 +12,36 @@ use crate::{
 use super::{
     super::{
         call::{self, Own},
-        files,
-        glob::Glob,
         include, lookup,
         run::{Fault, Run, with},
         tpl,
     },
-    names,
-    view::view,
+    filters, names,
 };
 
-/// Filters that Tera has under these names keep Tera's meaning; the library's are there with `go_` before.
-const TERA_FILTERS: &[&str] = &[
-    "abs",
-    "bool",
-    "capitalize",
-    "default",
-    "escape",
-    "first",
-    "float",
-    "get",
-    "indent",
-    "int",
-    "join",
-    "keys",
-    "last",
-    "length",
-    "lower",
-    "map",
-    "nth",
-    "pairs",
-    "replace",
-    "reverse",
-    "round",
-    "safe",
-    "sort",
-    "split",
-    "str",
-    "title",
-    "trim",
-    "truncate",
-    "unique",
-    "upper",
-    "values",
-];
-
-/// Functions that Tera has under these names, the same.
-const TERA_FUNCTIONS: &[&str] = &["range", "throw"];
-
-/// Words that Tera's grammar takes for itself.
-const RESERVED: &[&str] = &["and", "not", "or", "in", "is"];
-
-/// Registers every function as a filter and as a function.
-pub(super) fn register(tera: &mut Tera) {
+/// Everything that native templates have beside what Tera has.
+static LIBRARY: LazyLock<Tera> = LazyLock::new(|| {
+    let mut tera = Tera::default();
+    filters::register(&mut tera);
     for function in functions::all() {
-        let names = names::of(function);
-        add(tera, function.name, &names, move |run, args| library(run, function, args));
+        let call = Keywords {
+            name: function.name,
+            names: names::of(function),
+            variadic: function.variadic.is_some(),
+        };
+        add(&mut tera, &call, move |run, args| library(run, function, args));
     }
     for (name, body) in [("tpl", tpl::tpl as Own), ("lookup", lookup::lookup), ("include", include::include)]
     {
-        let names = names::own(name);
-        add(tera, name, &names, move |run, args| call::own(run, name, body, &args));
+        let call = Keywords { name, names: names::own(name), variadic: false };
+        add(&mut tera, &call, move |run, args| call::own(run, name, body, &args));
     }
-    tera.register_filter("glob", |files: &Value, kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {
-        let pattern: &str = kwargs.must_get("pattern")?;
-        Ok(files::globbed(files, Glob::new(pattern).as_ref()))
-    });
-    tera.register_filter("lines", |text: &Value, _: Kwargs, _: &State<'_>| -> TeraResult<Value> {
-        Ok(files::lines(text.as_str().unwrap_or_default().as_bytes()))
-    });
-    tera.register_filter("as_config", |files: &Value, _: Kwargs, _: &State<'_>| -> TeraResult<Value> {
-        Ok(files::as_config(files))
-    });
-    tera.register_filter("as_secrets", |files: &Value, _: Kwargs, _: &State<'_>| -> TeraResult<Value> {
-        Ok(files::as_secrets(files))
-    });
+    tera
+});
+
+/// Registers every function as a filter and as a function.
+pub(super) fn register(tera: &mut Tera) {
+    tera.register_from(&LIBRARY);
 }
 
 fn library(run: &Run, function: &'static Function, mut args: Vec<Value>) -> Result<Value, Fault> {
@@ -98,7 +53,7 @@ fn library(run: &Run, function: &'static Function, mut args: Vec<Value>) -> Resu
             coerce(run, param, arg);
         }
     }
-    call::library(run, function, false, &args)
+    call::library(run, function, super::super::vocabulary::answers_text(function.name), &args)
 }
 
 /// Numbers and texts take the type that a parameter has, where Go would refuse: Tera has fewer types.
@@ -112,6 +67,7 @@ fn coerce(run: &Run, param: Param, arg: &mut Value) {
             | ValueKind::Map
             | ValueKind::Bytes
             | ValueKind::None
+            | ValueKind::Undefined
     );
     match param {
         Param::Int if kind != ValueKind::I64 && number => {
@@ -121,6 +77,11 @@ fn coerce(run: &Run, param: Param, arg: &mut Value) {
             )]
             let whole = arg.as_i64().or_else(|| arg.as_f64().filter(|f| f.fract() == 0.0).map(|f| f as i64));
             if let Some(whole) = whole {
+                *arg = Value::from(whole);
+            }
+        }
+        Param::Uint32 if kind != ValueKind::U64 && number => {
+            if let Some(whole) = arg.as_i64().and_then(|whole| u64::try_from(whole).ok()) {
                 *arg = Value::from(whole);
             }
         }
@@ -140,92 +101,87 @@ fn coerce(run: &Run, param: Param, arg: &mut Value) {
 
 fn add(
     tera: &mut Tera,
-    name: &'static str,
-    names: &[Cow<'static, str>],
+    call: &Keywords,
     body: impl Fn(&Run, Vec<Value>) -> Result<Value, Fault> + Clone + Send + Sync + 'static,
 ) {
-    if RESERVED.contains(&name) {
-        return;
-    }
-    let renamed = |taken: &[&str]| {
-        if taken.contains(&name) { Cow::Owned(format!("go_{name}")) } else { Cow::Borrowed(name) }
-    };
-    let variadic = functions::find(name).is_some_and(|function| function.variadic.is_some());
-    let call = Keywords { name, names: names.to_vec(), variadic };
-    let (filter, inner) = (call.clone(), body.clone());
-    tera.register_filter(
-        renamed(TERA_FILTERS),
-        move |piped: &Value, kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {
+    for name in names::spellings(call.name) {
+        let (filter, inner) = (call.clone(), body.clone());
+        let apply = move |piped: &Value, kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {
             let args = filter.collect(Some(piped), &kwargs)?;
-            with(|run| shown(run, inner(run, args)))
-        },
-    );
-    tera.register_function(
-        renamed(TERA_FUNCTIONS),
-        move |kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {
+            with(|run| inner(run, args))
+        };
+        tera.register_filter(names::registered(name.clone()), apply);
+        let (call, body) = (call.clone(), body.clone());
+        tera.register_function(name, move |kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {
             let args = call.collect(None, &kwargs)?;
-            with(|run| shown(run, body(run, args)))
-        },
-    );
-}
-
-fn shown(run: &Run, answer: Result<Value, Fault>) -> Result<Value, Fault> {
-    view(&run.scope, &answer?).map_err(|error| Fault::Message(error.to_string()))
+            with(|run| body(run, args))
+        });
+    }
 }
 
 /// The arguments of a function by their names.
 #[derive(Clone)]
 struct Keywords {
+    /// The function's name in Go's charts.
     name: &'static str,
-    names: Vec<Cow<'static, str>>,
+    names: Vec<&'static str>,
     /// Whether the last name is that of a list of further arguments.
     variadic: bool,
 }
 
 impl Keywords {
-    /// The arguments in Go's order.
+    /// The arguments in Go's order. What is piped is the first of them that is not named.
     fn collect(&self, piped: Option<&Value>, kwargs: &Kwargs) -> TeraResult<Vec<Value>> {
-        for (key, _) in kwargs.iter() {
+        let mut given: [Option<&Value>; 8] = [None; 8];
+        for (key, value) in kwargs.iter() {
             let key = key.as_str().unwrap_or_default();
-            if !self.names.iter().any(|name| name == key) {
-                return Err(self.wrong(&format!("there is no argument `{key}`")));
+            match self.names.iter().position(|name| *name == key) {
+                Some(at) if at < given.len() => given[at] = Some(value),
+                _ => return Err(self.wrong(&format!("there is no argument `{key}`"))),
             }
         }
-        let mut args = Vec::with_capacity(self.names.len());
+        let mut args = Vec::with_capacity(self.names.len() + 2);
+        let mut piped = piped;
+        let nil = |value: &Value| if value.is_undefined() { Value::none() } else { value.clone() };
         let (fixed, rest) = match self.names.split_last() {
-            Some((last, fixed)) if self.variadic => (fixed, Some(last)),
+            Some((_, fixed)) if self.variadic => (fixed, Some(fixed.len())),
             _ => (self.names.as_slice(), None),
         };
-        // What is piped comes last: after the list of further arguments, or in the place of the last fixed one.
-        let named = match (piped, rest) {
-            (Some(_), None) => fixed.len().saturating_sub(1),
-            (Some(_), Some(rest)) if !fixed.is_empty() && kwargs.get::<&Value>(rest)?.is_none() => {
-                let missing = |name: &&Cow<'static, str>| matches!(kwargs.get::<&Value>(name), Ok(None));
-                if fixed.last().as_ref().is_some_and(missing) { fixed.len() - 1 } else { fixed.len() }
-            }
-            _ => fixed.len(),
-        };
-        for name in &fixed[..named] {
-            match kwargs.get::<&Value>(name)? {
-                Some(value) => args.push(value.clone()),
+        for (at, name) in fixed.iter().enumerate() {
+            match (given[at], piped) {
+                (Some(value), _) => args.push(nil(value)),
+                (None, Some(value)) => {
+                    args.push(nil(value));
+                    piped = None;
+                }
                 // Includes get the dot of the template that they stand in.
-                None if name == "data" => args.push(dot()?),
-                None => return Err(self.wrong(&format!("the argument `{name}` is missing"))),
+                (None, None) if *name == "data" => args.push(dot()?),
+                (None, None) => return Err(self.wrong(&format!("the argument `{name}` is missing"))),
             }
         }
-        if let Some(value) = rest.map(|rest| kwargs.get::<&Value>(rest)).transpose()?.flatten() {
-            match value.as_array() {
-                Some(items) => args.extend_from_slice(items),
-                None => args.push(value.clone()),
+        if let Some(at) = rest {
+            args.extend(piped.take().map(nil));
+            if let Some(value) = given[at] {
+                match value.as_array().filter(|_| !names::is_single(self.names[at])) {
+                    Some(items) => args.extend(items.iter().map(nil)),
+                    None => args.push(nil(value)),
+                }
             }
         }
-        args.extend(piped.cloned());
+        if piped.is_some() {
+            return Err(self.wrong("all arguments are named, so that none is left for what is piped"));
+        }
         Ok(args)
     }
 
     fn wrong(&self, what: &str) -> tera::Error {
         let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
-        tera::Error::message(format!("`{}`: {what}; it takes {}", self.name, names.join(", ")))
+        let name = names::spellings(self.name).into_iter().next().unwrap_or_default();
+        let takes = match names.as_slice() {
+            [] => "it takes no argument".to_owned(),
+            names => format!("it takes {}", names.join(", ")),
+        };
+        tera::Error::message(format!("`{name}`: {what}; {takes}"))
     }
 }
 

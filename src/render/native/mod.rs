@@ -2,15 +2,24 @@
 //!
 //! Such a template sees the entries of its dot as variables (`Values`, `Release`, `Chart`, `Capabilities`, `Files`, `Template`,
 //! `Subcharts`) and the dot itself as `dot`. Every function of charts is there as a filter and as a function with keyword
-//! arguments; `include(name="…")` runs a template of either language.
+//! arguments; `include(name="…")` runs a template of either language. Values print, and count as true, as they do in Go
+//! templates: [`lower`] sees to that.
 
+mod emit;
+mod filters;
 mod library;
-mod names;
+mod lower;
+pub mod names;
+mod tokens;
+mod tree;
 mod view;
 
-use tera::{Context, ErrorKind, Tera, Value, value::Key};
+pub(super) use emit::Origin;
+pub(super) use lower::{Piece, file as lower_file, includes};
 
-use crate::value::quote::quote;
+use tera::{Context, ErrorKind, Tera, Value};
+
+use crate::{gotemplate::ast::Source, value::quote::quote};
 
 use super::{
     error::{GoError, Place},
@@ -54,73 +63,59 @@ pub(super) fn arguments(run: &Run, dot: &Value) -> Result<Context, Stop> {
     let mut context = Context::new();
     if let Some(map) = run.scope.map(dot) {
         for (key, value) in map.iter().filter_map(|(key, value)| Some((key.as_str()?, value))) {
-            context.insert_value(key.to_owned(), viewed(run, value)?);
+            let value = view::view(&run.scope, value);
+            let value = value.map_err(|error| Stop::Error(Box::new(GoError::new(error.to_string()))))?;
+            context.insert_value(key.to_owned(), value);
         }
     }
     Ok(context)
-}
-
-/// The variables of a native template: the entries of its dot. Tera reads maps as they are, so what templates changed is put
-/// in before.
-pub(super) fn context(run: &Run, dot: &Value) -> Result<Context, Stop> {
-    let mut context = arguments(run, dot)?;
-    let all: tera::Map = match run.scope.map(dot) {
-        Some(map) => map
-            .keys()
-            .filter_map(Key::as_str)
-            .filter_map(|key| Some((Key::from(key.to_owned()), context.get(key)?.clone())))
-            .collect(),
-        None => {
-            context.insert_value("dot", viewed(run, dot)?);
-            return Ok(context);
-        }
-    };
-    context.insert_value("dot", Value::from(all));
-    Ok(context)
-}
-
-/// A value as native templates see it. What is large and the same for many templates is made once.
-fn viewed(run: &Run, value: &Value) -> Result<Value, Stop> {
-    let made = || {
-        view::view(&run.scope, value).map_err(|error| Stop::Error(Box::new(GoError::new(error.to_string()))))
-    };
-    let Some(map) = value.as_map().filter(|_| !run.scope.changed_any()) else { return made() };
-    let address = std::ptr::from_ref(map).addr();
-    if let Some((_, view)) = run.views.borrow().get(&address) {
-        return Ok(view.clone());
-    }
-    let view = made()?;
-    // The original is kept, so that its address stays its own.
-    run.views.borrow_mut().insert(address, (value.clone(), view.clone()));
-    Ok(view)
 }
 
 /// An error in a native template, in the form of Go's.
 pub(super) fn explain(
-    file: &str,
-    text: &[u8],
+    source: &Source<'_>,
+    origins: &[Origin],
     name: &str,
     fault: Option<Fault>,
     error: &tera::Error,
 ) -> GoError {
     let (message, cause) = describe(fault, None, error);
+    let file = source.name;
     let ErrorKind::RenderingError(report) = error.kind() else {
         return GoError::new(format!("template: {file}: {message}"));
     };
-    let span = report.span();
-    let node = text.get(span.range.clone()).map(String::from_utf8_lossy).unwrap_or_default();
-    let (line, column) = (span.start_line, span.start_col);
+    let (start, end) = origin(origins, &report.span().range);
+    let node = source.text.get(start..end).map(String::from_utf8_lossy).unwrap_or_default();
+    let (line, column) = source.line_column(start);
     let executing = quote(name.as_bytes());
-    let line_text = text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
     GoError {
         text: format!("template: {file}:{line}:{column}: executing {executing} at <{node}>: {message}"),
         cause,
         exec: true,
-        place: Some(Box::new(Place {
-            file: file.to_owned(),
-            line,
-            column: Some(column),
-            text: String::from_utf8_lossy(line_text).trim_end_matches('\r').to_owned(),
-        })),
+        place: Some(Box::new(place(source, start))),
     }
+}
+
+/// A place in a native template's file.
+pub(super) fn place(source: &Source<'_>, at: usize) -> Place {
+    let (line, column) = source.line_column(at);
+    let text = source.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    Place {
+        file: source.name.to_owned(),
+        line,
+        column: Some(column),
+        text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
+    }
+}
+
+/// Where a stretch of the source that Tera runs comes from.
+pub(super) fn origin(origins: &[Origin], range: &std::ops::Range<usize>) -> (usize, usize) {
+    let before = |at: usize| origins.partition_point(|origin| origin.at as usize <= at).checked_sub(1);
+    let Some(first) = before(range.start).map(|at| &origins[at]) else { return (range.start, range.end) };
+    // What was copied whole is as long as it was.
+    let within = range.start - first.at as usize;
+    let length = (first.end - first.start) as usize;
+    let start = first.start as usize + if within < length { within } else { 0 };
+    let last = before(range.end.saturating_sub(1)).map_or(first, |at| &origins[at]);
+    (start, (last.end as usize).max(start))
 }
