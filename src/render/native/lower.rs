@@ -180,10 +180,9 @@ impl<'a> Lowering<'a, '_> {
             for (at, token) in tag.tokens.iter().enumerate().skip(usize::from(is_set) * 2) {
                 let field = at > 0 && matches!(tag.tokens[at - 1].text, "." | "?." | "|");
                 let key = tag.tokens.get(at + 1).is_some_and(|next| next.is("=") || next.is("("));
+                let named = is_for && at < 4;
                 let is_read = token.kind == Kind::Word
-                    && !field
-                    && !key
-                    && !(is_for && at < 4)
+                    && !(field || key || named)
                     && self.env.locals.contains(token.text)
                     && !set.contains(token.text);
                 let comprehended = tag.tokens.iter().skip(1).any(|token| token.is("for"));
