@@ -30,6 +30,6 @@ pub use context::Release;
 pub use error::{Error, Place};
 pub use generated::{Afresh, Generated, GeneratedKey, GeneratedValues};
 pub use limits::Limits;
-pub use native::names::{arguments as native_arguments, spellings as native_names};
 pub use lookup::{Lookup, LookupRecord, NoCluster};
+pub use native::names::{arguments as native_arguments, spellings as native_names};
 pub use program::{Inputs, Program, Rendered, RenderedFile, text};

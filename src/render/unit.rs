@@ -189,7 +189,9 @@ impl Unit {
         let mut by_name: HashMap<Box<str>, TemplateId> = HashMap::new();
         let texts: Vec<Cow<'_, str>> = sources
             .iter()
-            .map(|file| if file.is_native() { String::from_utf8_lossy(&file.text) } else { Cow::Borrowed("") })
+            .map(
+                |file| if file.is_native() { String::from_utf8_lossy(&file.text) } else { Cow::Borrowed("") },
+            )
             .collect();
         let included: Vec<String> = texts.iter().flat_map(|text| native::includes(text)).collect();
         for (number, (file, set)) in sources.iter().zip(sets).enumerate() {

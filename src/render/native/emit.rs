@@ -155,7 +155,8 @@ impl<'a> Env<'a, '_> {
         match expr {
             Expr::Literal(token) => out.token(*token),
             Expr::Name(name) => out.token(*name),
-            Expr::Attribute { base, name, .. } if matches!(&**base, Expr::Name(base) if base.text == "loop") => {
+            Expr::Attribute { base, name, .. } if matches!(&**base, Expr::Name(base) if base.text == "loop") =>
+            {
                 out.push("loop.");
                 out.token(*name);
             }
@@ -440,7 +441,8 @@ impl<'a> Env<'a, '_> {
             return item(out, &last, start, end);
         }
         match expr {
-            Expr::Attribute { base, name, .. } if !matches!(&**base, Expr::Name(base) if base.text == "loop") => {
+            Expr::Attribute { base, name, .. } if !matches!(&**base, Expr::Name(base) if base.text == "loop") =>
+            {
                 self.value(base, FILTER, out);
                 item(out, name.text, name.start, name.end());
             }
@@ -522,7 +524,10 @@ impl<'a> Env<'a, '_> {
 
 /// Whether a filter, called like this, is one of Tera's own.
 fn is_teras(name: Token<'_>, kwargs: Option<&Kwargs<'_>>) -> bool {
-    names::is_teras(name.text, kwargs.into_iter().flat_map(|kwargs| kwargs.args.iter().map(|(key, _)| key.text)))
+    names::is_teras(
+        name.text,
+        kwargs.into_iter().flat_map(|kwargs| kwargs.args.iter().map(|(key, _)| key.text)),
+    )
 }
 
 /// Whether an expression is a constant in Tera's eyes once it is written.

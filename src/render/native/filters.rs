@@ -1,17 +1,20 @@
 //! The filters behind the expressions of native templates: what Tera does by itself, by the rules of charts.
 
-use tera::{Kwargs, State, Tera, TeraResult, Value, value::{Key, ValueKind}};
+use tera::{
+    Kwargs, State, Tera, TeraResult, Value,
+    value::{Key, ValueKind},
+};
 
 use crate::value::{
     MapRef,
     print::{display, to_text},
-    truth, typed::{self, Type},
+    truth,
+    typed::{self, Type},
 };
 
 use super::{
     super::{
-        control, call,
-        files,
+        call, control, files,
         glob::Glob,
         run::{Fault, Run, with},
     },
@@ -35,7 +38,11 @@ pub(super) fn register(tera: &mut Tera) {
         let name: &Value = kwargs.must_get("n")?;
         with(|run| Ok(item(run, dot, name)?.unwrap_or_else(Value::none)))
     });
-    plain(tera, "_each", |run, value| if value.is_string() { Ok(value.clone()) } else { control::range(run, value) });
+    plain(
+        tera,
+        "_each",
+        |run, value| if value.is_string() { Ok(value.clone()) } else { control::range(run, value) },
+    );
     plain(tera, "_entries", control::pairs);
     plain(tera, "_plain", |run, value| view(&run.scope, value).map_err(message));
     plain(tera, "_in", container);

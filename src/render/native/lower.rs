@@ -174,8 +174,7 @@ impl<'a> Lowering<'a, '_> {
         let mut early: Vec<&str> = Vec::new();
         for part in parts {
             let (Part::Block(tag) | Part::Print(tag)) = part else { continue };
-            let is_set =
-                matches!(part, Part::Block(_)) && matches!(word(tag, 0), "set" | "set_global");
+            let is_set = matches!(part, Part::Block(_)) && matches!(word(tag, 0), "set" | "set_global");
             let is_for = matches!(part, Part::Block(_)) && word(tag, 0) == "for";
             for (at, token) in tag.tokens.iter().enumerate().skip(usize::from(is_set) * 2) {
                 let field = at > 0 && matches!(tag.tokens[at - 1].text, "." | "?." | "|");
@@ -332,7 +331,8 @@ impl<'a> Lowering<'a, '_> {
         let mut reader = Reader::new(&tag.tokens);
         let keyword = reader.next()?;
         // The first one has no bar before it.
-        let mut tokens: Vec<Token<'a>> = vec![Token { kind: Kind::Operator, text: "|", start: keyword.end() }];
+        let mut tokens: Vec<Token<'a>> =
+            vec![Token { kind: Kind::Operator, text: "|", start: keyword.end() }];
         tokens.extend_from_slice(reader.rest());
         let filters = self.filters(Reader::new(&tokens))?;
         self.open("{%", tag.trim_before);

@@ -299,7 +299,8 @@ fn listed(function: &str) -> Option<&'static [&'static str]> {
     let find = |function: &str| NAMES.iter().find(|(name, _)| *name == function).map(|(_, names)| *names);
     find(function).or_else(|| {
         // `mustX` takes what `x` takes, and `date_modify` what `dateModify` does.
-        let plain = function.replace("must_", "must").replace("_modify", "Modify").replace("_in_zone", "InZone");
+        let plain =
+            function.replace("must_", "must").replace("_modify", "Modify").replace("_in_zone", "InZone");
         let plain = plain.replace("trimall", "trimAll");
         let mut rest = plain.strip_prefix("must").unwrap_or(&plain).to_owned();
         rest.get_mut(..1)?.make_ascii_lowercase();

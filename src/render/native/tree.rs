@@ -150,13 +150,10 @@ impl<'a, 't> Reader<'a, 't> {
         let token = self.next()?;
         let mut left = match (token.kind, token.text) {
             (Kind::Text | Kind::Number, _)
-            | (
-                Kind::Word,
-                "true" | "True" | "false" | "False" | "none" | "None" | "null",
-            ) => Expr::Literal(token),
-            (Kind::Word, "not") => {
-                Expr::Unary { operator: token, value: Box::new(self.binding(UNARY_NOT)?) }
+            | (Kind::Word, "true" | "True" | "false" | "False" | "none" | "None" | "null") => {
+                Expr::Literal(token)
             }
+            (Kind::Word, "not") => Expr::Unary { operator: token, value: Box::new(self.binding(UNARY_NOT)?) },
             (Kind::Operator, "-") => {
                 Expr::Unary { operator: token, value: Box::new(self.binding(UNARY_MINUS)?) }
             }
