@@ -43,12 +43,7 @@ impl Code {
 
     /// The error, with the part of the expression that it is about.
     pub(super) fn of(self, part: &str) -> Error {
-        Error { text: format!("error parsing regexp: {}: `{part}`", self.words()), wants_more: false }
-    }
-
-    /// The same, where more text could have made it none.
-    pub(super) fn of_end(self, part: &str) -> Error {
-        Error { wants_more: true, ..self.of(part) }
+        Error { text: format!("error parsing regexp: {}: `{part}`", self.words()) }
     }
 }
 
@@ -57,8 +52,6 @@ impl Code {
 pub(super) struct Error {
     /// The text of Go's error.
     pub(super) text: String,
-    /// Whether the expression ended too early, so that the error depends on what follows.
-    pub(super) wants_more: bool,
 }
 
 impl Error {

@@ -84,18 +84,18 @@ fn joined(mut items: Vec<Item>, how: fn(Vec<Hir>) -> Hir) -> Item {
     }
 }
 
+/// Reads an expression. What is not UTF-8 is an error where Go gets to it, and mistakes in syntax before that come first.
 pub(super) fn parse(expression: &[u8]) -> Result<Parsed, Error> {
-    let text = std::str::from_utf8(expression).map_err(|error| {
-        // Go meets a mistake in syntax before the damage behind it.
-        let valid = String::from_utf8_lossy(&expression[..error.valid_up_to()]).into_owned();
-        let rest = String::from_utf8_lossy(&expression[error.valid_up_to()..]).into_owned();
-        let mut parser = Parser::new(&valid);
-        match parser.run() {
-            Err(error) if !error.wants_more => error,
-            _ => Code::InvalidUtf8.of(&rest),
-        }
-    })?;
-    let mut parser = Parser::new(text);
+    match std::str::from_utf8(expression) {
+        Ok(text) => read(text, false),
+        Err(_) => read(&marked(expression), true).map_err(|error| Error {
+            text: error.text.replace(is_mark, "\u{FFFD}"),
+        }),
+    }
+}
+
+fn read(text: &str, damaged: bool) -> Result<Parsed, Error> {
+    let mut parser = Parser::new(text, damaged);
     parser.run()?;
     if parser.groups.len() > 1 {
         return Err(Code::MissingParen.of(text));
@@ -105,18 +105,56 @@ pub(super) fn parse(expression: &[u8]) -> Result<Parsed, Error> {
     Ok(Parsed { hir: item.hir, names: parser.names })
 }
 
+/// The text with a character that no expression has in place of each byte that is not UTF-8.
+fn marked(expression: &[u8]) -> String {
+    let mut text = String::with_capacity(expression.len() + 16);
+    for chunk in expression.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| MARK));
+    }
+    text
+}
+
+/// The last character that there is; it has no meaning.
+const MARK: char = char::MAX;
+
+fn is_mark(c: char) -> bool {
+    c == MARK
+}
+
 struct Parser<'t> {
     whole: &'t str,
     rest: &'t str,
     flags: Flags,
     groups: Vec<Group>,
     names: Vec<String>,
+    /// Whether the text has marks for what is not UTF-8.
+    damaged: bool,
 }
 
 impl<'t> Parser<'t> {
-    fn new(whole: &'t str) -> Self {
+    fn new(whole: &'t str, damaged: bool) -> Self {
         let flags = Flags { fold: false, multi_line: false, dot_all: false, swap_greed: false };
-        Self { whole, rest: whole, flags, groups: vec![Group::new(flags, None)], names: vec![String::new()] }
+        let groups = vec![Group::new(flags, None)];
+        Self { whole, rest: whole, flags, groups, names: vec![String::new()], damaged }
+    }
+
+    /// Refuses a text at its first byte that is not UTF-8.
+    fn check_utf8(&self, text: &str) -> Result<(), Error> {
+        match text.find(MARK).filter(|_| self.damaged) {
+            Some(at) => Err(Code::InvalidUtf8.of(&text[at..])),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the next character.
+    fn next_char(&mut self) -> Result<Option<char>, Error> {
+        let Some(c) = self.rest.chars().next() else { return Ok(None) };
+        if c == MARK {
+            self.check_utf8(self.rest)?;
+        }
+        self.rest = &self.rest[c.len_utf8()..];
+        Ok(Some(c))
     }
 
     fn group(&mut self) -> &mut Group {
@@ -147,9 +185,9 @@ impl<'t> Parser<'t> {
     fn run(&mut self) -> Result<(), Error> {
         // The text from the last repetition on, if it has just been read.
         let mut last_repeat: Option<&str> = None;
-        while let Some(c) = self.rest.chars().next() {
+        while !self.rest.is_empty() {
             let before = self.rest;
-            self.rest = &before[c.len_utf8()..];
+            let Some(c) = self.next_char()? else { break };
             let mut repeated = None;
             match c {
                 '(' if self.rest.starts_with('?') => {
@@ -275,8 +313,12 @@ impl<'t> Parser<'t> {
             _ => None,
         };
         if let Some(start) = named {
-            let end = text.find('>').ok_or_else(|| Code::InvalidNamedCapture.of_end(text))?;
+            let Some(end) = text.find('>') else {
+                self.check_utf8(text)?;
+                return Err(Code::InvalidNamedCapture.of(text));
+            };
             let name = text.get(start..end).unwrap_or_default();
+            self.check_utf8(name)?;
             if name.is_empty() || !name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {
                 return Err(Code::InvalidNamedCapture.of(&text[..=end]));
             }
@@ -286,7 +328,8 @@ impl<'t> Parser<'t> {
         }
         let mut flags = self.flags;
         let (mut set, mut seen) = (true, false);
-        for (at, c) in text[2..].char_indices() {
+        self.rest = &text[2..];
+        while let Some(c) = self.next_char()? {
             match c {
                 'i' => flags.fold = set,
                 'm' => flags.multi_line = set,
@@ -297,18 +340,17 @@ impl<'t> Parser<'t> {
                     continue;
                 }
                 ':' | ')' if set || seen => {
-                    self.rest = &text[2 + at + 1..];
                     if c == ':' {
                         self.groups.push(Group::new(self.flags, None));
                     }
                     self.flags = flags;
                     return Ok(());
                 }
-                _ => return Err(Code::InvalidPerlOp.of(&text[..2 + at + c.len_utf8()])),
+                _ => return Err(Code::InvalidPerlOp.of(upto(text, self.rest))),
             }
             seen = true;
         }
-        Err(Code::InvalidPerlOp.of_end(text))
+        Err(Code::InvalidPerlOp.of(text))
     }
 
     /// An escape outside of a class.
@@ -322,6 +364,7 @@ impl<'t> Parser<'t> {
             Some(b'C') => return Err(Code::InvalidEscape.of(&text[..2])),
             Some(b'Q') => {
                 let (literal, rest) = text[2..].split_once("\\E").unwrap_or((&text[2..], ""));
+                self.check_utf8(literal)?;
                 for c in literal.chars() {
                     self.push_code(u32::from(c));
                 }
@@ -357,11 +400,16 @@ impl<'t> Parser<'t> {
         }
         let (sequence, name) = match text[2..].chars().next() {
             Some('{') => {
-                let end = text.find('}').ok_or_else(|| Code::InvalidCharRange.of_end(text))?;
+                let Some(end) = text.find('}') else {
+                    self.check_utf8(text)?;
+                    return Err(Code::InvalidCharRange.of(text));
+                };
+                self.check_utf8(&text[3..end])?;
                 (&text[..=end], &text[3..end])
             }
+            Some(MARK) if self.damaged => return self.check_utf8(&text[2..]).map(|()| None),
             Some(c) => (&text[..2 + c.len_utf8()], &text[2..2 + c.len_utf8()]),
-            None => return Err(Code::InvalidCharRange.of_end(text)),
+            None => return Err(Code::InvalidCharRange.of(text)),
         };
         let plain = name.strip_prefix('^').unwrap_or(name);
         let negate = (letter == b'P') != (plain.len() < name.len());
@@ -373,9 +421,8 @@ impl<'t> Parser<'t> {
     /// The character behind an escape.
     fn escaped_code(&mut self) -> Result<u32, Error> {
         let text = self.rest;
-        let mut chars = text[1..].chars();
-        let c = chars.next().ok_or_else(|| Code::TrailingBackslash.of_end(""))?;
-        self.rest = chars.as_str();
+        self.rest = &text[1..];
+        let c = self.next_char()?.ok_or_else(|| Code::TrailingBackslash.of(""))?;
         let octal = |byte: u8| matches!(byte, b'0'..=b'7');
         let code = match c {
             '0'..='7' if c == '0' || self.rest.bytes().next().is_some_and(octal) => {
@@ -384,7 +431,7 @@ impl<'t> Parser<'t> {
                 self.rest = rest;
                 Some(digits.bytes().fold(u32::from(c) - 48, |code, digit| code * 8 + u32::from(digit - b'0')))
             }
-            'x' => self.hex_code(),
+            'x' => self.hex_code()?,
             'a' => Some(0x07),
             'f' => Some(0x0C),
             'n' => Some(0x0A),
@@ -394,39 +441,29 @@ impl<'t> Parser<'t> {
             c if c.is_ascii() && !c.is_ascii_alphanumeric() => Some(u32::from(c)),
             _ => None,
         };
-        code.ok_or_else(|| {
-            let read = upto(text, self.rest);
-            if c == 'x' && self.rest.is_empty() {
-                Code::InvalidEscape.of_end(read)
-            } else {
-                Code::InvalidEscape.of(read)
-            }
-        })
+        code.ok_or_else(|| Code::InvalidEscape.of(upto(text, self.rest)))
     }
 
     /// The digits after `\x`. What has been read of a wrong one is part of the error.
-    fn hex_code(&mut self) -> Option<u32> {
-        let mut next = || {
-            let c = self.rest.chars().next()?;
-            self.rest = &self.rest[c.len_utf8()..];
-            Some(c)
-        };
-        let first = next()?;
+    fn hex_code(&mut self) -> Result<Option<u32>, Error> {
+        let Some(first) = self.next_char()? else { return Ok(None) };
         if first != '{' {
-            let second = next();
-            return Some(first.to_digit(16)? * 16 + second?.to_digit(16)?);
+            let (first, second) = (first.to_digit(16), self.next_char()?);
+            return Ok(first.zip(second.and_then(|c| c.to_digit(16))).map(|(high, low)| high * 16 + low));
         }
         let (mut code, mut digits) = (0, 0);
-        loop {
-            match next()? {
-                '}' => return (digits > 0).then_some(code),
-                c => code = code * 16 + c.to_digit(16)?,
+        while let Some(c) = self.next_char()? {
+            if c == '}' {
+                return Ok((digits > 0).then_some(code));
             }
+            let Some(digit) = c.to_digit(16) else { return Ok(None) };
+            code = code * 16 + digit;
             if code > u32::from(char::MAX) {
-                return None;
+                return Ok(None);
             }
             digits += 1;
         }
+        Ok(None)
     }
 
     fn bracketed_class(&mut self) -> Result<(), Error> {
@@ -479,14 +516,10 @@ impl<'t> Parser<'t> {
     }
 
     fn class_code(&mut self, whole: &str) -> Result<u32, Error> {
-        match self.rest.chars().next() {
-            None => Err(Code::MissingBracket.of_end(whole)),
-            Some('\\') => self.escaped_code(),
-            Some(c) => {
-                self.rest = &self.rest[c.len_utf8()..];
-                Ok(u32::from(c))
-            }
+        if self.rest.starts_with('\\') {
+            return self.escaped_code();
         }
+        self.next_char()?.map(u32::from).ok_or_else(|| Code::MissingBracket.of(whole))
     }
 }
 
