@@ -12,7 +12,7 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use generate::{bytes, change, changes, document, lines, scalar, soup, value};
+use generate::{aliases, bytes, change, changes, document, lines, scalar, soup, value};
 use judge::{Judge, cases};
 use pintle::yaml::{self, Options, Shape, Target, json};
 use proptest::prelude::*;
@@ -142,6 +142,12 @@ proptest! {
     #[test]
     fn reads_bytes(bytes in bytes()) {
         compare(&bytes)?;
+    }
+
+    #[test]
+    fn counts_aliases(text in aliases()) {
+        let (ours, theirs) = (read(text.as_bytes(), Target::Any, false), go_read(text.as_bytes(), "any", false));
+        prop_assert!(ours == theirs, "{:?} {:?} {}", ours.as_ref().err(), theirs.as_ref().err(), text);
     }
 
     #[test]

@@ -28,9 +28,29 @@ pub(super) enum Key<'t> {
     Uint(u64),
     Float(f64),
     Str(Cow<'t, str>),
+    /// A string that is not UTF-8.
+    Binary(Vec<u8>),
 }
 
 impl Key<'_> {
+    /// Whether it is text with bytes that are not UTF-8, or with what stands for them.
+    fn is_damaged(&self) -> bool {
+        match self {
+            Self::Binary(_) => true,
+            Self::Str(text) => !text.is_ascii() && text.contains(char::REPLACEMENT_CHARACTER),
+            _ => false,
+        }
+    }
+
+    /// The bytes of a text.
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Str(text) => text.as_bytes(),
+            Self::Binary(bytes) => bytes,
+            _ => &[],
+        }
+    }
+
     /// A text that is equal for equal keys; none for NaN, which equals nothing.
     pub(super) fn identity(&self) -> Option<String> {
         Some(match self {
@@ -41,6 +61,7 @@ impl Key<'_> {
             Self::Float(value) if value.is_nan() => return None,
             Self::Float(value) => format!("float64 {}", value + 0.0),
             Self::Str(value) => format!("string {value}"),
+            Self::Binary(value) => format!("bytes {}", value.escape_ascii()),
         })
     }
 }
@@ -138,6 +159,7 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
                 Key::Uint(value) => self.sink.uint(value),
                 Key::Float(value) => self.sink.float(value),
                 Key::Str(value) => self.sink.text(&value),
+                Key::Binary(value) => self.sink.text(&replaced(&value)),
             }),
             Content::Alias { .. } => {
                 let target = self.enter_alias(at)?;
@@ -193,9 +215,12 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
             return Ok(Key::Str(Cow::Borrowed(value)));
         }
         if *tag == Tag::Binary {
-            return binary(value)
-                .map(|text| Key::Str(Cow::Owned(text)))
-                .ok_or_else(|| Problem::at("!!binary value contains invalid base64 data", node.line));
+            let bytes = binary(value)
+                .ok_or_else(|| Problem::at("!!binary value contains invalid base64 data", node.line))?;
+            return Ok(match String::from_utf8(bytes) {
+                Ok(text) => Key::Str(Cow::Owned(text)),
+                Err(error) => Key::Binary(error.into_bytes()),
+            });
         }
         Ok(match resolve(*tag, value, node.line)? {
             Scalar::Null => Key::Null,
@@ -215,6 +240,8 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
         };
         self.deepen()?;
         let mut child = at + 1;
+        // Keys that may become the same text: Go sets them in the order of their bytes.
+        let mut damaged: Vec<(Key<'t>, S::Value)> = Vec::new();
         while child < end {
             let value_at = self.tree.after(child);
             let merge = match &self.tree.nodes[child as usize].content {
@@ -228,11 +255,19 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
             } else {
                 let key = self.key(child)?;
                 let value = self.value(value_at)?;
-                if !self.strict || self.is_new(&key, value_at, seen) {
+                if self.strict && !self.is_new(&key, value_at, seen) {
+                    // It is noted.
+                } else if key.is_damaged() {
+                    damaged.push((key, value));
+                } else {
                     self.sink.insert(map, key, value);
                 }
             }
             child = self.tree.after(value_at);
+        }
+        damaged.sort_by(|(a, _), (b, _)| a.bytes().cmp(b.bytes()));
+        for (key, value) in damaged {
+            self.sink.insert(map, key, value);
         }
         self.depth -= 1;
         Ok(())
@@ -315,8 +350,8 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
     }
 }
 
-/// What base64 stands for, as text; bytes that are not UTF-8 become U+FFFD one by one, as encoding/json has it.
-fn binary(text: &str) -> Option<String> {
+/// What base64 stands for.
+fn binary(text: &str) -> Option<Vec<u8>> {
     const ENGINE: GeneralPurpose = GeneralPurpose::new(
         &base64::alphabet::STANDARD,
         GeneralPurposeConfig::new()
@@ -324,11 +359,15 @@ fn binary(text: &str) -> Option<String> {
             .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
     );
     let joined: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    let bytes = ENGINE.decode(joined).ok()?;
-    let mut decoded = String::with_capacity(bytes.len());
+    ENGINE.decode(joined).ok()
+}
+
+/// Text in which bytes that are not UTF-8 became U+FFFD one by one, as encoding/json has it.
+pub(super) fn replaced(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        decoded.push_str(chunk.valid());
-        decoded.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
     }
-    Some(decoded)
+    text
 }

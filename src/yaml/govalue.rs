@@ -95,6 +95,7 @@ impl GoValue {
             Key::Uint(value) => Self::Uint(*value),
             Key::Float(value) => Self::Float(*value),
             Key::Str(value) => Self::Str(value.clone().into_owned()),
+            Key::Binary(value) => Self::Str(super::decode::replaced(value)),
         }
     }
 

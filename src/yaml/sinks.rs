@@ -6,7 +6,7 @@ use tera::Value;
 
 use super::{
     Checked, Integers,
-    decode::{Key, Sink},
+    decode::{Key, Sink, replaced},
     govalue::key_of_float,
     number::{Read, read_back},
 };
@@ -15,6 +15,7 @@ use super::{
 fn key_text(key: Key<'_>) -> Option<Arc<str>> {
     Some(match key {
         Key::Str(text) => Arc::from(&*text),
+        Key::Binary(bytes) => Arc::from(replaced(&bytes)),
         Key::Int(value) => Arc::from(itoa::Buffer::new().format(value)),
         Key::Bool(value) => Arc::from(if value { "true" } else { "false" }),
         Key::Float(value) => Arc::from(key_of_float(value)),

@@ -379,6 +379,27 @@ pub fn document() -> impl Strategy<Value = String> {
     )
 }
 
+/// Documents that live off their aliases, more or less.
+pub fn aliases() -> impl Strategy<Value = String> {
+    let level = (1_usize..14, 0_usize..4, any::<bool>());
+    (0_usize..1200, vec(level, 1..5)).prop_map(|(padding, levels)| {
+        let mut text = format!("p: [{}]\na0: &a0 {{x: 1, z: [1, 2]}}\n", vec!["1"; padding].join(","));
+        for (i, (fan, extra, merge)) in levels.into_iter().enumerate() {
+            let alias = format!("*a{i}");
+            let mut items = vec![alias.as_str(); fan];
+            items.extend(vec!["1"; extra]);
+            text += &format!(
+                "a{}: &a{} {{l: [{}]{}}}\n",
+                i + 1,
+                i + 1,
+                items.join(","),
+                if merge { format!(", <<: {alias}") } else { String::new() }
+            );
+        }
+        text
+    })
+}
+
 /// A change to a text: where, how much is cut, and what is put there.
 pub type Change = (prop::sample::Index, usize, &'static str);
 

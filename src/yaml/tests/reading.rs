@@ -172,6 +172,7 @@ fn tags() {
         ("a: !!timestamp x\n", "!yaml: cannot decode !!str `x` as a !!timestamp"),
         ("[!!binary aGVsbG8=, !!binary 'aGVs\n bG8=']", "!yaml: !!binary value contains invalid base64 data"),
         ("a: !!binary /w==\n", r#"{"a":"�"}"#),
+        ("? !!binary /w==\n: a\n\"\\uFFFD\": b\n", r#"{"�":"a"}"#),
         ("a: !!binary x\n", "!yaml: !!binary value contains invalid base64 data"),
         ("[! 1, !foo 1, !!foo 1, !<tag:yaml.org,2002:str> 1, !<x> 1]", r#"["1","1","1","1","1"]"#),
         ("a: !e!x 1\n", "!yaml: found undefined tag handle"),
