@@ -8,7 +8,7 @@ mod judge;
 use std::{cell::RefCell, collections::BTreeMap};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use generate::{Generator, VALUES};
+use generate::{Generator, vocabulary::VALUES};
 use judge::{Judge, choices::choices};
 use pintle::{
     chart, render,
@@ -49,7 +49,8 @@ fn ours(files: &[(String, String)], values: &str) -> Outcome {
 fn check(mut files: Vec<(String, String)>) {
     files.push(("Chart.yaml".to_owned(), "apiVersion: v2\nname: c\nversion: 1.0.0\n".to_owned()));
     let (ours, judged) = (ours(&files, VALUES), judged(&files, VALUES));
-    if ours != judged {
+    // Where Go does not survive printing a map that contains itself, anything else is better.
+    if ours != judged && judged.as_ref().err().is_none_or(|error| error != judge::DIED) {
         files.pop();
         let texts: Vec<_> = files.iter().map(|(name, text)| format!("--- {name}\n{text}")).collect();
         panic!("{}\n--- helm\n{judged:?}\n--- ours\n{ours:?}\n", texts.join("\n"));
@@ -60,19 +61,16 @@ proptest! {
     #![proptest_config(judge::cases(1000))]
 
     #[test]
-    #[ignore = "finds errors whose place or type name still differ from Go's; `make fuzz-diff` runs it"]
     fn expressions(bytes in choices(120)) {
         check(vec![("templates/x.yaml".to_owned(), Generator::new(&bytes).expression())]);
     }
 
     #[test]
-    #[ignore = "finds errors whose place or type name still differ from Go's; `make fuzz-diff` runs it"]
     fn charts(bytes in choices(500)) {
         check(Generator::new(&bytes).chart());
     }
 
     #[test]
-    #[ignore = "finds errors whose place or type name still differ from Go's; `make fuzz-diff` runs it"]
     fn texts_for_tpl(bytes in choices(200)) {
         check(vec![("templates/x.yaml".to_owned(), Generator::new(&bytes).tpl())]);
     }

@@ -105,9 +105,11 @@ fn set(call: &Call<'_>) -> Outcome {
 
 fn unset(call: &Call<'_>) -> Outcome {
     let map = call.arg(0);
-    if !map.is_none() && !map.is_undefined() {
-        call.scope.unset(map, &call.text(1))?;
+    if map.is_none() || map.is_undefined() {
+        // Go's nil map prints as an empty one.
+        return Ok(Value::from(tera::Map::new()));
     }
+    call.scope.unset(map, &call.text(1))?;
     Ok(map.clone())
 }
 

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use tera::{Map, Value};
+use tera::{Map, Value, value::Key};
 
 use super::{Call, Error, Outcome};
 use crate::value::{self, MAX_DEPTH, Scope, kind, truth, typed};
@@ -40,13 +40,15 @@ fn merge_map(scope: &Scope, into: &Value, from: &Value, overwrite: bool, depth: 
             }
             continue;
         }
-        let old = scope.get(into, name).map(Cow::into_owned);
+        let mut old = scope.get(into, name).map(Cow::into_owned);
         let both_maps = is_map(new) && old.as_ref().is_some_and(is_map);
-        if let Some(old) = old.as_ref().filter(|_| both_maps) {
-            if typed::Type::of(old).is_some() {
-                return Err(foreign(scope, old));
+        if let Some(old) = old.as_mut().filter(|_| both_maps) {
+            if typed::Type::of(old).is_none() {
+                merge_map(scope, old, new, overwrite, depth + 1)?;
+            } else if let Some(merged) = merge_typed(scope, old, new, overwrite)? {
+                scope.set(into, name, merged.clone())?;
+                *old = merged;
             }
-            merge_map(scope, old, new, overwrite, depth + 1)?;
         }
         // Asked only now, since the merge may have filled an empty map.
         let keeps = old.as_ref().is_some_and(|old| !truth::is_empty(scope, old));
@@ -55,6 +57,25 @@ fn merge_map(scope: &Scope, into: &Value, from: &Value, overwrite: bool, depth: 
         }
     }
     Ok(())
+}
+
+/// What becomes of a map of Go's strings, if it changes. It takes strings and nothing else.
+fn merge_typed(scope: &Scope, old: &Value, new: &Value, overwrite: bool) -> Result<Option<Value>, Error> {
+    let (Some(entries), Some(olds)) = (scope.map(new), old.as_map()) else { return Ok(None) };
+    let strings = |value| typed::Type::of(value) == Some(typed::Type::StringMap);
+    let mut merged: Option<Map> = None;
+    for (key, new_entry) in entries.iter() {
+        let Some(name) = key.as_str() else { continue };
+        let keeps = value::lookup(olds, name).is_some_and(|old| !truth::is_empty(scope, old));
+        if keeps && !overwrite {
+            continue;
+        }
+        if !strings(old) || !strings(new) {
+            return Err(foreign(scope, old));
+        }
+        merged.get_or_insert_with(|| olds.clone()).insert(Key::from(name.to_owned()), new_entry.clone());
+    }
+    Ok(merged.map(Value::from))
 }
 
 fn is_map(value: &Value) -> bool {

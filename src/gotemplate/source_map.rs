@@ -24,6 +24,8 @@ pub enum Nil {
     Interface,
     /// A field of the template's dot: no value at all if that dot is none, an `interface {}` otherwise.
     OfDot,
+    /// A field of what a cell holds: no value at all if that is none, an `interface {}` otherwise.
+    OfCell(u32),
 }
 
 impl<'a> Site<'a> {
@@ -31,6 +33,15 @@ impl<'a> Site<'a> {
     pub(super) fn of(node: NodeRef<'a>) -> Self {
         Self { node, before: node, args: Vec::new(), base: None }
     }
+}
+
+/// A node that is one of several: where `and` and `or` stop shows only when they run.
+#[derive(Clone, Debug)]
+pub struct Choice<'a> {
+    /// The cell that holds which one it was.
+    pub cell: u32,
+    /// The nodes, the last one standing for all.
+    pub nodes: Vec<NodeRef<'a>>,
 }
 
 /// An argument of a call.

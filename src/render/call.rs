@@ -48,6 +48,8 @@ pub(super) fn library(
     args: &[Value],
 ) -> Result<Value, Fault> {
     run.tick()?;
+    let decoded = escape::decode_values(args);
+    let args = decoded.as_deref().unwrap_or(args);
     for (at, value) in args.iter().enumerate() {
         if let Some(param) = function.param(at) {
             check(run, at, param, value)?;
@@ -68,6 +70,8 @@ pub(super) fn library(
 /// Calls a function that needs the render itself.
 pub(super) fn own(run: &Run, name: &str, body: Own, args: &[Value]) -> Result<Value, Fault> {
     run.tick()?;
+    let decoded = escape::decode_values(args);
+    let args = decoded.as_deref().unwrap_or(args);
     for (at, value) in args.iter().enumerate() {
         check(run, at, own_param(name, at), value)?;
     }

@@ -28,8 +28,17 @@ pub(super) fn print(run: &Run, value: &Value) -> Result<Value, Fault> {
         // Go finds the String method of the pointer here, and nowhere else.
         return super::methods::call(run, typed::Type::KubeVersion, value, "String", &[]);
     }
-    let text = printing::display(&run.scope, value).map_err(|error| Fault::Message(error.to_string()))?;
-    Ok(Value::from(&*text))
+    let failed = |error: crate::value::Error| Fault::Message(error.to_string());
+    if value.is_map() || value.is_array() {
+        // Something in it may not be UTF-8.
+        let mut text = Vec::new();
+        printing::append(&mut text, &run.scope, value).map_err(failed)?;
+        return Ok(match String::from_utf8(text) {
+            Ok(text) => Value::from(text),
+            Err(error) => Value::from(&*escape::encode(error.as_bytes())),
+        });
+    }
+    Ok(Value::from(&*printing::display(&run.scope, value).map_err(failed)?))
 }
 
 /// Fails with a message.
@@ -153,8 +162,16 @@ pub(super) fn arg(run: &Run, args: &Value) -> Result<Value, Fault> {
     let Some([value, name, base @ ..]) = args.as_array() else { return Ok(Value::none()) };
     let param = Param::named(name.as_str().unwrap_or_default());
     let nil = |value: &Value| value.is_none() || value.is_undefined();
-    if nil(value) && param.can_be_nil() && !base.iter().any(nil) {
-        return Err(wrong_type(&run.scope, 0, param.go_type(), value));
+    if nil(value) {
+        let got = match base {
+            [base] if nil(base) => None,
+            [_] => Some("interface {}".into()),
+            _ if param.can_be_nil() => return Err(wrong_type(&run.scope, 0, param.go_type(), value)),
+            _ => None,
+        };
+        if got.is_some() {
+            return Err(Fault::Argument { at: 0, expected: param.go_type(), got });
+        }
     }
     call::check(run, 0, param, value)?;
     Ok(value.clone())

@@ -83,12 +83,14 @@ pub(super) fn outline(run: &Run, number: &Value) -> Result<Value, Fault> {
         let Some(frame) = frames.last() else { return Ok(Value::from("")) };
         (Arc::clone(&run.units.borrow()[frame.unit]), frame.template, frame.dot.clone())
     };
-    let running = Running { template, outlined: Some(number), no_dot: dot.is_none() };
+    let no_dot = dot.is_none();
     let mut context = Context::new();
     context.insert_value("d", dot);
     let mut out = Vec::with_capacity(256);
     let result = run.render_outlined(&unit, template, number, &context, &mut out);
     if let Err(error) = result {
+        let cells = run.frames.borrow().last().map(|frame| frame.cells.clone()).unwrap_or_default();
+        let running = Running { template, outlined: Some(number), no_dot, cells: &cells };
         match run.explain(&unit, running, &error) {
             // What was written before the jump counts.
             Stop::Jump(keyword) => {

@@ -191,10 +191,10 @@ impl Run {
         let result = code.render_to(template, &context, Sink { run: self, out });
         self.depth.set(self.depth.get() - 1);
         let frame = self.frames.borrow_mut().pop();
-        let result =
-            result.map_err(|error| self.explain(&code, Running { template, outlined: None, no_dot }, &error));
-        drop(frame);
-        result
+        result.map_err(|error| {
+            let cells = frame.as_ref().map(|frame| &*frame.cells).unwrap_or_default();
+            self.explain(&code, Running { template, outlined: None, no_dot, cells }, &error)
+        })
     }
 
     /// Runs a block that was split off from a template.
@@ -210,7 +210,7 @@ impl Run {
     }
 
     /// What an error of Tera was in the template that ran.
-    pub(super) fn explain(&self, code: &Unit, running: Running, error: &tera::Error) -> Stop {
+    pub(super) fn explain(&self, code: &Unit, running: Running<'_>, error: &tera::Error) -> Stop {
         match self.fault.take() {
             Some(Fault::Through(error)) => Stop::Error(error),
             Some(Fault::Limit(text)) => Stop::Limit(text),

@@ -7,11 +7,11 @@ use tera::{Context, ErrorKind, Tera, TeraResult, Value};
 use crate::{
     gotemplate::{
         self, Options,
-        ast::{Arena, Source, Tree, TreeSet},
+        ast::{Arena, NodeRef, Source, Tree, TreeSet},
         error_context,
         lower::{self, Tables},
         print,
-        source_map::{Nil, Site, SourceMap},
+        source_map::{Choice, Nil, Site, SourceMap},
     },
     value::{Scope, kind, quote::quote},
 };
@@ -320,8 +320,8 @@ impl Unit {
     }
 
     /// The error of text/template for what went wrong in a template.
-    pub(super) fn explain(&self, running: Running, fault: Option<Fault>, error: &tera::Error) -> GoError {
-        let Running { template, outlined, no_dot } = running;
+    pub(super) fn explain(&self, running: Running<'_>, fault: Option<Fault>, error: &tera::Error) -> GoError {
+        let Running { template, outlined, no_dot, cells } = running;
         let code = &self.templates[template];
         let file = &self.sources[code.source];
         let offset = match error.kind() {
@@ -354,7 +354,8 @@ impl Unit {
                 None => &lowered.map,
             };
             let site = map.site(number)?;
-            Some(at_site(&source, &code.name, Where { site, no_dot }, fault.take(), error))
+            let at = Where { site, no_dot, choices: &lowered.choices, cells };
+            Some(at_site(&source, &code.name, at, fault.take(), error))
         });
         found.unwrap_or_else(|| {
             // Only a mistake in the lowering comes here.
@@ -370,12 +371,14 @@ impl Unit {
 
 /// What ran when something went wrong.
 #[derive(Clone, Copy)]
-pub(super) struct Running {
+pub(super) struct Running<'r> {
     pub template: TemplateId,
     /// The block of it, if that was split off.
     pub outlined: Option<usize>,
     /// Whether it was invoked with no value as its dot.
     pub no_dot: bool,
+    /// Its cells.
+    pub cells: &'r [Value],
 }
 
 /// Where something went wrong.
@@ -383,15 +386,30 @@ pub(super) struct Running {
 pub(super) struct Where<'s, 'a> {
     site: &'s Site<'a>,
     no_dot: bool,
+    choices: &'s [Choice<'a>],
+    cells: &'s [Value],
 }
 
-impl Where<'_, '_> {
+impl<'a> Where<'_, 'a> {
+    /// Which of several nodes it was, if this stands for several.
+    fn choose(&self, node: NodeRef<'a>) -> NodeRef<'a> {
+        let is_last = |choice: &&Choice<'_>| choice.nodes.last().is_some_and(|last| last.pos() == node.pos());
+        let chosen = self.choices.iter().find(is_last).and_then(|choice| {
+            let number = self.cells.get(usize::try_from(choice.cell).ok()?)?.as_i64()?;
+            choice.nodes.get(usize::try_from(number).ok()?)
+        });
+        chosen.copied().unwrap_or(node)
+    }
+
     /// Whether a nil argument is an `interface {}` that is nil, and not no value at all.
     fn is_interface(&self, argument: usize) -> bool {
         self.site.args.get(argument).is_some_and(|arg| match arg.nil {
             Nil::Untyped => false,
             Nil::Interface => true,
             Nil::OfDot => !self.no_dot,
+            Nil::OfCell(cell) => {
+                usize::try_from(cell).is_ok_and(|cell| self.cells.get(cell).is_some_and(|base| !base.is_none()))
+            }
         })
     }
 }
@@ -413,6 +431,7 @@ fn at_site<'a>(
         Some(Fault::Message(_)) => site.before,
         _ => site.node,
     };
+    let node = at.choose(node);
     let (location, context) = error_context(source, node);
     let (line, column) = source.line_column(node.pos());
     let before = format!("template: {location}: executing {} at <{context}>: ", quote(template.as_bytes()));

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/debug"
 )
 
 // An op takes the request line and returns what to answer.
@@ -40,6 +41,8 @@ func answer(request []byte) (result map[string]any) {
 }
 
 func main() {
+	// What never ends shall end soon.
+	debug.SetMaxStack(256 << 20)
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriter(os.Stdout)
 	encoder := json.NewEncoder(out)

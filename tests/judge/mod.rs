@@ -23,12 +23,17 @@ pub struct Judge {
     answers: BufReader<ChildStdout>,
 }
 
+/// What is answered where Go does not survive the question: a map that contains itself, printed.
+pub const DIED: &str = "the judge died";
+
 impl Judge {
     /// Starts a judge, building it first if need be.
     pub fn start() -> Self {
         let mut child = Command::new(program())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // When Go dies, it says much.
+            .stderr(Stdio::null())
             .spawn()
             .expect("the judge was built");
         let requests = child.stdin.take();
@@ -40,34 +45,49 @@ impl Judge {
     pub fn ask(&mut self, request: &Value) -> Result<Value, String> {
         let requests = self.requests.as_mut().expect("open until dropped");
         writeln!(requests, "{request}").expect("the judge reads");
-        read_answer(&mut self.answers, request)
+        read_answer(&mut self.answers, request).unwrap_or_else(|| {
+            *self = Self::start();
+            Err(DIED.to_owned())
+        })
     }
-}
 
-impl Judge {
     /// Asks many questions at once, which takes far less time than one after another.
     #[allow(dead_code, reason = "not every test asks many")]
     pub fn ask_all(&mut self, requests: &[Value]) -> Vec<Result<Value, String>> {
-        let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
-        let pipe = self.requests.as_mut().expect("open until dropped");
-        let answers = &mut self.answers;
-        std::thread::scope(|scope| {
-            // The judge answers while it is asked: what nobody reads would block it.
-            scope.spawn(move || pipe.write_all(lines.as_bytes()).expect("the judge reads"));
-            requests.iter().map(|request| read_answer(answers, request)).collect()
-        })
+        let mut answered = Vec::with_capacity(requests.len());
+        while answered.len() < requests.len() {
+            let rest = &requests[answered.len()..];
+            let lines: String = rest.iter().map(|request| format!("{request}\n")).collect();
+            let pipe = self.requests.as_mut().expect("open until dropped");
+            let answers = &mut self.answers;
+            let survived = std::thread::scope(|scope| {
+                // The judge answers while it is asked: what nobody reads would block it. It may die of a question.
+                scope.spawn(move || drop(pipe.write_all(lines.as_bytes())));
+                let all = rest.iter().map_while(|request| read_answer(answers, request));
+                answered.extend(all);
+                answered.len() == requests.len()
+            });
+            if !survived {
+                answered.push(Err(DIED.to_owned()));
+                *self = Self::start();
+            }
+        }
+        answered
     }
 }
 
-fn read_answer(answers: &mut BufReader<ChildStdout>, request: &Value) -> Result<Value, String> {
+/// The next answer; none if the judge has died.
+fn read_answer(answers: &mut BufReader<ChildStdout>, request: &Value) -> Option<Result<Value, String>> {
     let mut line = String::new();
-    answers.read_line(&mut line).expect("the judge answers");
+    if answers.read_line(&mut line).expect("the judge answers") == 0 {
+        return None;
+    }
     let mut answer: Value =
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{request}: {line:?}: {error}"));
-    match answer.get("error") {
+    Some(match answer.get("error") {
         Some(error) => Err(error.as_str().expect("an error is a text").to_owned()),
         None => Ok(answer["ok"].take()),
-    }
+    })
 }
 
 impl Drop for Judge {

@@ -4,9 +4,9 @@
 //! node that Go would have looked at last: that is the one which Go's errors name.
 
 use crate::gotemplate::{
-    ast::{Command, Identifier, NodeRef, Operand, Pipe},
+    ast::{Command, Field, Identifier, NodeRef, Operand, Pipe, Variable},
     print,
-    source_map::{ArgSite, Nil, Site},
+    source_map::{ArgSite, Choice, Nil, Site},
 };
 
 use super::{
@@ -35,6 +35,12 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let mut held = value;
         for variable in std::iter::once(variable).chain(&pipe.decl[1..]) {
             held = self.bind(variable.name(), pipe.is_assign, held, pre);
+        }
+        let items = self.elements(pipe);
+        for variable in pipe.decl.iter().filter(|_| !pipe.is_assign && items.is_some()) {
+            if !self.names.is_assigned(variable.name()) {
+                self.names.set_items(variable.name(), items);
+            }
         }
         held
     }
@@ -87,13 +93,13 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 self.at = first.into();
                 let (base, _) = self.variable_base(variable);
                 if !args.is_empty() || piped.is_some() {
-                    return self.no_function(first);
+                    return self.no_function(first, piped, pre);
                 }
                 base.ex
             }
             Operand::Pipe(pipe) => {
                 if !args.is_empty() || piped.is_some() {
-                    return self.no_function(first);
+                    return self.no_function(first, piped, pre);
                 }
                 self.pipe(pipe, pre)
             }
@@ -104,7 +110,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             | Operand::String(_) => {
                 self.at = first.into();
                 if !args.is_empty() || piped.is_some() {
-                    return self.no_function(first);
+                    return self.no_function(first, piped, pre);
                 }
                 match first {
                     Operand::Nil(_) => self.fault("nil is not a command"),
@@ -122,11 +128,21 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             (Operand::Identifier(identifier), ..) => self.vocabulary.elements(identifier.name),
             (Operand::Number(number), 1, 1) if number.int.is_some() => Some("int"),
             (Operand::Pipe(inner), 1, 1) => self.elements(inner),
+            (Operand::Variable(variable), 1, 1) if !variable.text.contains('.') => {
+                self.names.find(variable.text).and_then(|binding| binding.items)
+            }
+            // The only integer that templates are given.
+            (Operand::Field(Field { text, .. }) | Operand::Variable(Variable { text, .. }), 1, 1)
+                if text.ends_with(".Release.Revision") =>
+            {
+                Some("int")
+            }
             _ => None,
         }
     }
 
-    fn no_function(&mut self, operand: Operand<'a>) -> Ex<'b> {
+    fn no_function(&mut self, operand: Operand<'a>, piped: Option<Ex<'b>>, pre: &mut Pres<'b>) -> Ex<'b> {
+        self.before_fault(piped, pre);
         self.fault(&format!("can't give argument to non-function {}", print(operand)))
     }
 
@@ -142,19 +158,22 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let name = identifier.name;
         self.at = identifier.into();
         let Some(signature) = self.vocabulary.signature(name) else {
+            self.before_fault(piped, pre);
             return self.fault(&format!("{name:?} is not a defined function"));
         };
         let got = args.len() + usize::from(piped.is_some());
         let want = signature.fixed;
         if signature.variadic && got < want {
             let got = args.len();
+            self.before_fault(piped, pre);
             return self.fault(&format!("wrong number of args for {name}: want at least {want} got {got}"));
         }
         if !signature.variadic && got != want {
+            self.before_fault(piped, pre);
             return self.fault(&format!("wrong number of args for {name}: want {want} got {got}"));
         }
         match name {
-            "and" | "or" => return self.short_circuit(name == "or", args, piped, pre),
+            "and" | "or" => return self.short_circuit(identifier, args, piped, pre),
             "not" if piped.is_none() => {
                 let condition = self.condition_operand(args[0], pre);
                 let condition = if condition.is_big() { self.hoist(condition, pre) } else { condition };
@@ -168,7 +187,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         }
         let params = |at| self.vocabulary.param(name, at);
         let params: Vec<_> = (0..args.len()).map(params).collect();
+        self.measured = name == "len";
         let mut list = self.arguments(args, &params, piped, pre);
+        self.measured = false;
         if name == "call" {
             // Go's `call` names its callee as it is written; what is piped is not written there.
             let callee =
@@ -177,7 +198,12 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             list.sites.insert(0, ArgSite { node, nil: Nil::Untyped, constant: false });
         }
         let site = self.site(Site { node, before: node, args: list.sites, base: None });
+        // What is piped is evaluated first, though it stands last.
+        let rotated = usize::from(piped.is_some());
+        list.exprs.rotate_right(rotated);
         let args = self.fit(list.exprs, pre);
+        args.rotate_left(rotated);
+        let args: &'b [Ex<'b>] = args;
         let lists = deepest_list(args) + u32::from(args.len() > 1);
         let may_fail = |ex: &Ex<'b>| !ex.is_stable();
         let piped_first = piped.is_some()
@@ -235,8 +261,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         }
     }
 
-    /// Takes arguments into variables where the call would exceed one of Tera's limits.
-    pub(super) fn fit(&mut self, mut args: Vec<Ex<'b>>, pre: &mut Pres<'b>) -> &'b [Ex<'b>] {
+    /// Takes arguments, in the order of their evaluation, into variables where the call would exceed one of Tera's limits.
+    pub(super) fn fit(&mut self, mut args: Vec<Ex<'b>>, pre: &mut Pres<'b>) -> &'b mut [Ex<'b>] {
         let listed = u32::from(args.len() > 1);
         let weight: u32 = args.iter().map(|ex| ex.weight).sum();
         let too_big = |ex: &Ex<'b>| {
@@ -269,19 +295,27 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     /// `and` and `or` where their value matters. They answer one of their arguments, and evaluate no further than that.
     fn short_circuit(
         &mut self,
-        or: bool,
+        identifier: Identifier<'a>,
         args: &'a [Operand<'a>],
         piped: Option<Ex<'b>>,
         pre: &mut Pres<'b>,
     ) -> Ex<'b> {
+        let or = identifier.name == "or";
+        let choice = self.tracked.take().filter(|(pos, _)| *pos == identifier.pos).map(|(_, choice)| choice);
         // What is piped is evaluated before, whatever comes of it.
         let piped = piped.map(|ex| if ex.is_stable() || args.is_empty() { ex } else { self.hoist(ex, pre) });
         let mut result: Option<Place> = None;
         for operand in args {
             let mut inner = Vec::new();
+            if let Some(choice) = choice {
+                self.choose(choice, *operand, &mut inner);
+            }
             self.doubt += u32::from(result.is_some());
             let (ex, _) = self.arg(*operand, super::Param::Any, false, &mut inner);
             self.doubt -= u32::from(result.is_some());
+            if let Some(choice) = choice {
+                self.choices[choice].nodes.push(self.at);
+            }
             if args.len() == 1 && piped.is_none() {
                 pre.append(&mut inner);
                 return ex;
@@ -298,6 +332,30 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Some(place) => self.place(place, Known::Any),
             None => self.leaf(Ir::Nil),
         }
+    }
+
+    /// Has it noted where an `and` or `or` stops, if that is what a pipeline comes down to: the node where it does is the one
+    /// that an error names if its answer is of a wrong type.
+    pub(super) fn track(&mut self, pipe: &Pipe<'a>) {
+        if let Some(pos) = last_short_circuit(pipe) {
+            let cell = self.names.fresh();
+            self.choices.push(Choice { cell, nodes: Vec::new() });
+            self.tracked = Some((pos, self.choices.len() - 1));
+        }
+    }
+
+    /// Notes that an argument of `and` or `or` is about to be evaluated.
+    fn choose(&mut self, choice: usize, operand: Operand<'a>, pre: &mut Pres<'b>) {
+        if let Operand::Pipe(pipe) = operand
+            && let Some(pos) = last_short_circuit(pipe)
+        {
+            // Where that one stops is where this one does.
+            self.tracked = Some((pos, choice));
+        }
+        let Choice { cell, nodes } = &self.choices[choice];
+        let number = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+        let number = self.leaf(Ir::Int(number));
+        pre.push(Pre::Set(Place::Cell(*cell), number));
     }
 
     /// One more argument of `and` or `or`.
@@ -445,6 +503,13 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         }
     }
 
+    /// Evaluates what is piped to what will fail: it may fail before.
+    fn before_fault(&mut self, piped: Option<Ex<'b>>, pre: &mut Pres<'b>) {
+        if let Some(ex) = piped.filter(|ex| !ex.is_stable()) {
+            self.hoist(ex, pre);
+        }
+    }
+
     /// What fails when Go gets there.
     pub(super) fn fault(&mut self, message: &str) -> Ex<'b> {
         let base = self.leaf(Ir::Text(self.arena.alloc_str(message)));
@@ -492,6 +557,18 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     pub(super) fn new_place(&mut self) -> Place {
         let number = self.names.fresh();
         if self.deep { Place::Cell(number) } else { Place::Var(number) }
+    }
+}
+
+/// The position of the `and` or `or` whose answer is that of a pipeline.
+fn last_short_circuit(pipe: &Pipe<'_>) -> Option<usize> {
+    let last = pipe.cmds.last()?;
+    match last.args {
+        [Operand::Identifier(identifier), _, _, ..] if matches!(identifier.name, "and" | "or") => {
+            Some(identifier.pos)
+        }
+        [Operand::Pipe(inner)] => last_short_circuit(inner),
+        _ => None,
     }
 }
 

@@ -40,7 +40,7 @@ use bumpalo::Bump;
 
 use super::{
     ast::{Source, Tree},
-    source_map::SourceMap,
+    source_map::{Choice, SourceMap},
 };
 
 pub use tables::{Constant, Form, PathUse, Tables};
@@ -107,6 +107,8 @@ pub struct Lowered<'a> {
     pub outlined: Vec<Outlined<'a>>,
     /// Where the nodes are in `source`.
     pub map: SourceMap<'a>,
+    /// What is one of several nodes.
+    pub choices: Vec<Choice<'a>>,
 }
 
 /// A block that became a template of its own.

@@ -17,17 +17,19 @@ pub(super) struct Binding {
     pub doubtful: bool,
     /// Its Go type, if that is known and no `interface {}`.
     pub of: Option<&'static str>,
+    /// The Go type of its elements, if that is known and no `interface {}`.
+    pub items: Option<&'static str>,
 }
 
 impl Binding {
     /// Something held at a place.
     pub(super) fn at(place: Place) -> Self {
-        Self { place, element: false, doubtful: false, of: None }
+        Self { place, element: false, doubtful: false, of: None, items: None }
     }
 
     /// An element that `range` gives.
     pub(super) fn element(place: Place, of: Option<&'static str>) -> Self {
-        Self { place, element: true, doubtful: false, of }
+        Self { place, element: true, doubtful: false, of, items: None }
     }
 }
 
@@ -67,6 +69,13 @@ impl<'a> Names<'a> {
     /// Brings a variable into scope.
     pub(super) fn declare(&mut self, name: &'a str, binding: Binding) {
         self.variables.push((name, binding));
+    }
+
+    /// Notes of what Go type the elements of a variable are.
+    pub(super) fn set_items(&mut self, name: &str, items: Option<&'static str>) {
+        if let Some((_, binding)) = self.variables.iter_mut().rev().find(|(known, _)| *known == name) {
+            binding.items = items;
+        }
     }
 
     /// The variable of a name.

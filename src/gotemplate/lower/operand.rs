@@ -9,7 +9,7 @@ use crate::gotemplate::{
 use super::{
     Constant, Form, Known, Param, Tables,
     expr::Pres,
-    ir::{Ex, Ir, Place},
+    ir::{Ex, Ir, Place, Pre},
     names::Binding,
     stmt::Lowering,
 };
@@ -35,7 +35,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let name = variable.name();
         let fields = variable.text.get(name.len() + 1..).unwrap_or_default();
         // The parser refuses variables that are not declared.
-        let Some(Binding { place, element, doubtful, of }) = self.names.find(name) else {
+        let Some(Binding { place, element, doubtful, of, .. }) = self.names.find(name) else {
             let ex = self.fault(&format!("undefined variable: {name}"));
             return (Base { ex, strict: false, of: None }, fields);
         };
@@ -53,6 +53,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     /// What the fields of a chain are taken from.
     pub(super) fn chain_base(&mut self, chain: &'a Chain<'a>, pre: &mut Pres<'b>) -> Base<'b> {
         self.at = chain.into();
+        if let Operand::Pipe(pipe) = chain.base {
+            self.track(pipe);
+        }
         // The parser refuses `nil.a`; an operand's own nil is no value, of which every field is nil.
         let (ex, _) = self.arg(chain.base, Param::Any, false, pre);
         let ex = if ex.is_big() { self.hoist(ex, pre) } else { ex };
@@ -120,14 +123,16 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Param::Other(name, can_be_nil) => (name, can_be_nil && nil != Nil::Untyped),
         };
         let constant = matches!(ex.ir, Ir::Text(_) | Ir::Int(_) | Ir::Bool(_) | Ir::Nil | Ir::Constant(_));
-        if constant || !(ambiguous || others_may_fail) {
+        // A nil field of something in parentheses is no value if that is nil.
+        let below = matches!(operand, Operand::Chain(_));
+        if constant || !(ambiguous || others_may_fail || below) {
             return (ex, nil);
         }
         let mut args = vec![ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))];
         match ex.ir {
-            _ if nil == Nil::Untyped => args.push(self.leaf(Ir::Nil)),
             // A field of no value is no value.
             Ir::Path { base, strict: false, .. } if base.is_stable() => args.push(*base),
+            _ if nil == Nil::Untyped => args.push(self.leaf(Ir::Nil)),
             _ => {}
         }
         let args = self.fit(args, pre);
@@ -165,10 +170,27 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 }
             }
             Operand::Chain(chain) => {
-                let base = self.chain_base(chain, pre);
-                (self.path(base, &chain.text[1..]), nil_below(base))
+                let mut base = self.chain_base(chain, pre);
+                if param == Param::Any && self.measured {
+                    let cell = self.names.fresh();
+                    pre.push(Pre::Set(Place::Cell(cell), base.ex));
+                    base.ex = self.place(Place::Cell(cell), Known::Any);
+                    return (self.path(base, &chain.text[1..]), Nil::OfCell(cell));
+                }
+                if param == Param::Any {
+                    return (self.path(base, &chain.text[1..]), nil_below(base));
+                }
+                if !base.ex.is_stable() {
+                    base.ex = self.hoist(base.ex, pre);
+                }
+                (self.path(base, &chain.text[1..]), Nil::Untyped)
             }
-            Operand::Pipe(pipe) => (self.pipe(pipe, pre), Nil::Untyped),
+            Operand::Pipe(pipe) => {
+                if param != Param::Any {
+                    self.track(pipe);
+                }
+                (self.pipe(pipe, pre), Nil::Untyped)
+            }
             Operand::Identifier(identifier) => {
                 (self.call(identifier, operand.into(), &[], None, pre), Nil::Untyped)
             }

@@ -4,7 +4,7 @@ use bumpalo::Bump;
 
 use crate::gotemplate::{
     ast::{Action, Branch, Invocation, List, Node, NodeRef, Source, Span, Tree},
-    source_map::Site,
+    source_map::{Choice, Site},
 };
 
 use super::{
@@ -27,6 +27,12 @@ pub(super) struct Lowering<'a, 'b, 't> {
     /// The node that Go would have looked at last.
     pub at: NodeRef<'a>,
     pub sites: Vec<Site<'a>>,
+    /// What is one of several nodes.
+    pub choices: Vec<Choice<'a>>,
+    /// The `and` or `or`, by its position, of which it will matter where it stops, and its choice.
+    pub tracked: Option<(usize, usize)>,
+    /// Whether the argument that is lowered is that of `len`, which tells no value from a nil.
+    pub measured: bool,
     /// Above zero where what is declared may not be declared when Go runs.
     pub doubt: u32,
     /// Whether the template has to be split, so that nothing may be held in Tera's variables.
@@ -62,6 +68,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             dot: Binding::at(Place::Dot),
             at: tree.root.into(),
             sites: Vec::new(),
+            choices: Vec::new(),
+            tracked: None,
+            measured: false,
             doubt: 0,
             deep: tree.depth > MAX_BLOCKS || has_else_that_breaks(&tree.root),
             out: Out::default(),
@@ -82,7 +91,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         }
         self.list(&root);
         self.flush(self.line.1);
-        Lowered { source: self.out.source, outlined: self.blocks.outlined, map: self.out.map }
+        let Self { out, blocks, mut choices, .. } = self;
+        choices.retain(|choice| !choice.nodes.is_empty());
+        Lowered { source: out.source, outlined: blocks.outlined, map: out.map, choices }
     }
 
     /// The line of a byte offset, from 0. Offsets are mostly asked for in their order.
@@ -233,6 +244,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
     fn range(&mut self, branch: &'a Branch<'a>, line: usize) {
         self.at = NodeRef::Node(Node::Range(branch));
         let mut pre = Vec::new();
+        self.track(branch.pipe);
         let mut value = self.commands(branch.pipe, &mut pre);
         let decl = branch.pipe.decl;
         // The variables hold what is ranged over before they hold elements, which shows in `{{else}}` and after an
@@ -286,7 +298,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
                 }
                 None => source,
             };
-            let binding = if is_element { Binding::element(binding, of) } else { Binding::at(binding) };
+            // Of keys, only those of lists can be ranged over.
+            let key = Binding { items: Some("int"), ..Binding::at(binding) };
+            let binding = if is_element { Binding::element(binding, of) } else { key };
             self.names.declare(variable.name(), binding);
         }
         self.pres(line, &body);
