@@ -407,9 +407,8 @@ impl<'a> Where<'_, 'a> {
             Nil::Untyped => false,
             Nil::Interface => true,
             Nil::OfDot => !self.no_dot,
-            Nil::OfCell(cell) => {
-                usize::try_from(cell).is_ok_and(|cell| self.cells.get(cell).is_some_and(|base| !base.is_none()))
-            }
+            Nil::OfCell(cell) => usize::try_from(cell)
+                .is_ok_and(|cell| self.cells.get(cell).is_some_and(|base| !base.is_none())),
         })
     }
 }

@@ -352,4 +352,3 @@ pub fn calls(wanted: Type) -> &'static [Call] {
         ],
     }
 }
-

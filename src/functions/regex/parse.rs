@@ -88,9 +88,8 @@ fn joined(mut items: Vec<Item>, how: fn(Vec<Hir>) -> Hir) -> Item {
 pub(super) fn parse(expression: &[u8]) -> Result<Parsed, Error> {
     match std::str::from_utf8(expression) {
         Ok(text) => read(text, false),
-        Err(_) => read(&marked(expression), true).map_err(|error| Error {
-            text: error.text.replace(is_mark, "\u{FFFD}"),
-        }),
+        Err(_) => read(&marked(expression), true)
+            .map_err(|error| Error { text: error.text.replace(is_mark, "\u{FFFD}") }),
     }
 }
 
