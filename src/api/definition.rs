@@ -54,7 +54,7 @@ pub struct Definition {
     /// `--set-string` expressions laid over each instance's values, in the order of their keys, environment variables
     /// already expanded.
     pub overrides: Vec<(String, String)>,
-    /// Whether the Event that lists the overrides in use is left out.
+    /// Whether the values are masked in the Events that list the overrides in use.
     pub quiet_overrides: bool,
     /// The label selector of the instances, in the API's own syntax; empty for all.
     pub selector: String,

@@ -29,6 +29,8 @@ enum Command {
     Lint(lint::Lint),
     Run(run::Run),
     Template(Box<template::Template>),
+    /// Print the version
+    Version,
 }
 
 /// Parses the process's arguments, runs the subcommand they name and gives the process's exit code.
@@ -48,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Lint(lint) => lint.run(),
         Command::Run(run) => run.run(),
         Command::Template(template) => template.run(),
+        Command::Version => out::write(concat!("pintle version v", env!("CARGO_PKG_VERSION"), "\n").as_bytes()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -63,7 +63,7 @@ pub struct Run {
     /// Where the probes /healthz and /readyz are served; 0 for nowhere.
     #[arg(long, default_value = ":8081")]
     health_probe_bind_address: String,
-    /// Leave out the Event that lists the override values in use.
+    /// Mask the override values in the Events that list them.
     #[arg(long)]
     suppress_override_values: bool,
     /// Kubeconfig; without it the environment decides: KUBECONFIG, the default file, or the Pod's service account.

@@ -37,7 +37,7 @@ where
 }
 
 /// What must not change when a release is taken over.
-async fn running(space: &Namespace) -> [BTreeMap<String, (String, Option<i64>)>; 4] {
+pub async fn running(space: &Namespace) -> [BTreeMap<String, (String, Option<i64>)>; 4] {
     [
         identities::<Deployment>(space).await,
         identities::<Service>(space).await,

@@ -20,4 +20,5 @@ mod operator;
 mod ownership;
 mod resilience;
 mod schema;
+mod sdk;
 mod template;

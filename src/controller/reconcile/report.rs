@@ -87,12 +87,11 @@ impl Work<'_> {
         let note = format!("revision {} of {label} was {verb}: {objects} objects", rendering.revision);
         self.say(Level::Normal, reason, "Apply", None, &note);
         let definition = &self.served.definition;
-        if !definition.quiet_overrides {
-            for (key, value) in &definition.overrides {
-                let note =
-                    format!("the operator's definition sets {key} to {value:?}, whatever the spec says");
-                self.say(Level::Warning, "OverrideValuesInUse", "Render", None, &note);
-            }
+        for (key, value) in &definition.overrides {
+            // As operator-sdk masks them.
+            let value = if definition.quiet_overrides { "****" } else { value };
+            let note = format!("the operator's definition sets {key} to {value:?}, whatever the spec says");
+            self.say(Level::Warning, "OverrideValuesInUse", "Render", None, &note);
         }
         let hooks = not_run(&rendering.hooks);
         if !hooks.is_empty() {
