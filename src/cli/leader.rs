@@ -19,7 +19,7 @@ pub struct Leader {
         default_value = "false", default_missing_value = "true", action = clap::ArgAction::Set)]
     leader_elect: bool,
     /// Name of the Lease; by default pintle, and a name of its own for each --selector.
-    #[arg(long, value_name = "NAME", default_value = "")]
+    #[arg(long, env = "OPERATOR_NAME", value_name = "NAME", default_value = "")]
     leader_election_id: String,
     /// Namespace of the Lease; by default the Pod's own, or that of the kubeconfig's context.
     #[arg(long, value_name = "NAMESPACE", default_value = "")]

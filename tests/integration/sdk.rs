@@ -65,6 +65,7 @@ fn roles() -> Vec<PolicyRule> {
         rule(&[""], &["events", "configmaps", "secrets", "serviceaccounts"], &all),
         rule(&["apps"], &["deployments", "daemonsets", "replicasets", "statefulsets"], &all),
         rule(&["rbac.authorization.k8s.io"], &["clusterroles"], &all),
+        rule(&["coordination.k8s.io"], &["leases"], &all),
         rule(&["authentication.k8s.io"], &["tokenreviews"], &["create"]),
         rule(&["authorization.k8s.io"], &["subjectaccessreviews"], &["create"]),
     ]
@@ -196,7 +197,9 @@ async fn a_project_goes_on_with_what_it_has_deployed() {
     let credentials = cluster.user("sdk", &[Grant::Everywhere(roles())]).await.unwrap();
     let mark = cluster.audit_mark().unwrap();
 
-    let operator = start(project.path(), &space, &credentials, &[]);
+    let namespace = format!("--leader-election-namespace={}", space.name());
+    let flags = ["--leader-elect", "--leader-election-id=memcached-operator", &namespace];
+    let operator = start(project.path(), &space, &credentials, &flags);
     let web = until(&operator, "web is ready", || async {
         let web = resources.api().get("web").await?;
         Ok(condition(&web, "Ready").is_some_and(|c| c["status"] == "True").then_some(web))
