@@ -50,7 +50,9 @@ pub fn main() -> ExitCode {
         Command::Lint(lint) => lint.run(),
         Command::Run(run) => run.run(),
         Command::Template(template) => template.run(),
-        Command::Version => out::write(concat!("pintle version v", env!("CARGO_PKG_VERSION"), "\n").as_bytes()),
+        Command::Version => {
+            out::write(concat!("pintle version v", env!("CARGO_PKG_VERSION"), "\n").as_bytes())
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

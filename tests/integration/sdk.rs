@@ -61,7 +61,11 @@ fn roles() -> Vec<PolicyRule> {
         rule(&[""], &["secrets"], &["*"]),
         rule(&[""], &["events"], &["create"]),
         rule(&[GROUP], &["memcacheds", "memcacheds/status", "memcacheds/finalizers"], &all),
-        rule(&[""], &["pods", "services", "services/finalizers", "endpoints", "persistentvolumeclaims"], &all),
+        rule(
+            &[""],
+            &["pods", "services", "services/finalizers", "endpoints", "persistentvolumeclaims"],
+            &all,
+        ),
         rule(&[""], &["events", "configmaps", "secrets", "serviceaccounts"], &all),
         rule(&["apps"], &["deployments", "daemonsets", "replicasets", "statefulsets"], &all),
         rule(&["rbac.authorization.k8s.io"], &["clusterroles"], &all),
@@ -268,7 +272,10 @@ async fn token(cluster: &Cluster, space: &Namespace, name: &str, rules: &[Policy
             "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": full },
             "subjects": [{ "kind": "ServiceAccount", "name": name, "namespace": space.name() }] }))
         .unwrap();
-        Api::<ClusterRoleBinding>::all(space.client()).create(&PostParams::default(), &binding).await.unwrap();
+        Api::<ClusterRoleBinding>::all(space.client())
+            .create(&PostParams::default(), &binding)
+            .await
+            .unwrap();
     }
     let credentials = cluster.service_account(space.name(), name).await.unwrap();
     let config = Kubeconfig::read_from(credentials.kubeconfig()).unwrap();
@@ -314,7 +321,10 @@ async fn metrics_behind_tls_and_rights() {
     .await;
     assert!(text.contains("pintle_"), "{text}");
     assert_eq!(ask(&nobody).await.0, 403);
-    assert!(reqwest::get(format!("http://{address}/metrics")).await.is_err(), "nothing is served in the clear");
+    assert!(
+        reqwest::get(format!("http://{address}/metrics")).await.is_err(),
+        "nothing is served in the clear"
+    );
 }
 
 #[test]
