@@ -1,15 +1,21 @@
 //! The command line: one file per subcommand.
 
 mod accepted;
+mod adopt;
+mod connect;
 mod crd;
+mod diff;
 mod leader;
 mod lint;
 mod logging;
 mod out;
 mod run;
+mod status;
 mod template;
+mod tree;
 mod usage;
 mod values;
+mod view;
 
 use std::process::ExitCode;
 
@@ -25,10 +31,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Adopt(adopt::Adopt),
     Crd(crd::Crd),
+    Diff(diff::Diff),
     Lint(lint::Lint),
     Run(run::Run),
+    Status(status::Status),
     Template(Box<template::Template>),
+    Tree(tree::Tree),
     /// Print the version
     Version,
 }
@@ -43,13 +53,22 @@ pub fn main() -> ExitCode {
     let parsed = command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,
+        // A diff that ends with 1 has found differences.
+        Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("diff") => {
+            usage::report(&error);
+            return ExitCode::from(diff::TROUBLE);
+        }
         Err(error) => return usage::report(&error),
     };
     let result = match arguments.command {
+        Command::Adopt(adopt) => adopt.run(),
         Command::Crd(crd) => crd.run(),
+        Command::Diff(diff) => return diff.run(),
         Command::Lint(lint) => lint.run(),
         Command::Run(run) => run.run(),
+        Command::Status(status) => status.run(),
         Command::Template(template) => template.run(),
+        Command::Tree(tree) => tree.run(),
         Command::Version => {
             out::write(concat!("pintle version v", env!("CARGO_PKG_VERSION"), "\n").as_bytes())
         }

@@ -25,3 +25,27 @@ pub fn print(text: &str) {
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
+
+/// The form of what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// For a person.
+    Text,
+    /// As JSON.
+    Json,
+    /// As YAML.
+    Yaml,
+}
+
+impl Form {
+    /// A value in this form; as JSON where it is for a person.
+    ///
+    /// # Errors
+    /// When a value cannot be written, which does not happen to JSON.
+    pub fn print(self, value: &serde_json::Value) -> Result<String> {
+        Ok(match self {
+            Form::Yaml => serde_yaml::to_string(value)?,
+            Form::Text | Form::Json => serde_json::to_string_pretty(value)? + "\n",
+        })
+    }
+}

@@ -1,6 +1,6 @@
 //! `pintle run`: the operator.
 
-use std::{env, fs, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{env, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
@@ -14,9 +14,9 @@ use tokio::{
     sync::watch,
 };
 
-use super::{leader::Leader, logging::Logging};
+use super::{leader::Leader, logging::Logging, view::desired};
 use crate::{
-    api::{Definition, duration, watches},
+    api::{Definition, duration},
     controller::{
         Operator, Served,
         charts::ChartRenderer,
@@ -181,13 +181,8 @@ impl Run {
     /// The definitions of the watches file, with their charts.
     fn load(&self) -> Result<Vec<Served>> {
         let file = self.watches_file.display();
-        let text = fs::read_to_string(&self.watches_file).with_context(|| format!("watches file {file}"))?;
-        let expand = |value: &str| {
-            let value = watches::expand_env(value, |name| env::var(name).ok());
-            ChartRenderer::expand(&value)
-        };
         let mut served = Vec::new();
-        for definition in watches::parse(&text, expand).with_context(|| file.to_string())? {
+        for definition in desired::definitions(&self.watches_file)? {
             let definition = Definition { quiet_overrides: self.suppress_override_values, ..definition };
             let renderer = ChartRenderer::load(&definition.chart).with_context(|| {
                 format!("chart {} of {}", definition.chart.display(), definition.gvk.kind)

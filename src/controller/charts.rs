@@ -181,7 +181,7 @@ fn values_error(error: &values::Error) -> RenderError {
 }
 
 /// The JSON of an API object as Go's decoder gives it to templates: integers int64 (here i128), other numbers float64.
-pub(super) fn from_json(json: &serde_json::Value) -> Value {
+pub fn from_json(json: &serde_json::Value) -> Value {
     use serde_json::Value as Json;
     match json {
         Json::Null => Value::none(),

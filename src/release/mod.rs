@@ -7,6 +7,7 @@ pub mod digest;
 pub mod drift;
 pub mod failure;
 pub mod health;
+pub mod helm;
 pub mod inventory;
 pub mod lenient;
 pub mod mandate;

@@ -22,3 +22,4 @@ mod resilience;
 mod schema;
 mod sdk;
 mod template;
+mod view;

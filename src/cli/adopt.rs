@@ -1,0 +1,569 @@
+//! `pintle adopt`: a Helm release becomes an instance, and nothing that runs changes.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::{Args, ValueEnum};
+use kube::{
+    Api,
+    api::{DynamicObject, PostParams},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    connect::{Connect, Connection, block_on},
+    diff::coloured,
+    out,
+    status::verdict,
+    view::{
+        Instance,
+        changes::{self, Change},
+        desired::{self, Loaded, Source},
+        kinds::{self, Kind},
+    },
+};
+use crate::{
+    api::{Definition, duration, names, status::conditions},
+    controller::renderer::Renderer as _,
+    manifest,
+    release::{
+        cluster::dynamic,
+        failure::Failure,
+        helm::{self, Driver, Record},
+        inventory::Parent,
+        object::{Desired, Rendered, flat},
+    },
+    yaml,
+};
+
+/// How often it is looked whether the operator has taken over.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Take over a Helm release as a resource, without a change to what runs
+///
+/// Reads the release, renders its values with the chart of the definition, and shows what would change about each object. If
+/// nothing would, it makes the custom resource with the release's own values; the operator then takes the objects over, and
+/// their fields from Helm. When it has, Helm's record of the release is put out of Helm's sight, so that helm uninstall and
+/// helm upgrade do not touch what is Pintle's now.
+#[derive(Args)]
+pub struct Adopt {
+    /// The release.
+    release: String,
+    /// The operator's watches file: it has the kind and its chart.
+    #[arg(long, default_value = "./watches.yaml", value_name = "FILE")]
+    watches_file: PathBuf,
+    /// The kind that the release becomes; that whose chart has the name of the release's, unless given.
+    #[arg(long, value_name = "KIND[.GROUP]")]
+    kind: Option<String>,
+    /// Where Helm keeps its records; looked for in both unless given.
+    #[arg(long, env = "HELM_DRIVER", value_name = "secret|configmap", value_parser = driver)]
+    driver: Option<Driver>,
+    /// Show what would be done, and do nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Go on although something that runs would change.
+    #[arg(long)]
+    allow_changes: bool,
+    /// What becomes of Helm's record of the release.
+    #[arg(long, value_enum, default_value_t = AfterCare::Hide)]
+    release_record: AfterCare,
+    /// How long the operator is waited for.
+    #[arg(long, default_value = "2m", value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Duration,
+    #[command(flatten)]
+    connect: Connect,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AfterCare {
+    /// It stays, and Helm does not find it: its label owner is pintle.
+    Hide,
+    /// It is deleted, all revisions.
+    Delete,
+    /// It is left, and helm uninstall would delete the objects.
+    Keep,
+}
+
+fn driver(text: &str) -> Result<Driver, String> {
+    match text {
+        "secret" | "secrets" | "" => Ok(Driver::Secrets),
+        "configmap" | "configmaps" => Ok(Driver::ConfigMaps),
+        other => Err(format!("{other:?} is not secret or configmap")),
+    }
+}
+
+/// A release as it is found.
+struct Found {
+    driver: Driver,
+    /// The names of all its records.
+    records: Vec<String>,
+    /// The last revision.
+    record: Record,
+}
+
+/// An object's uid and generation.
+type Identity = (String, Option<i64>);
+
+impl Adopt {
+    /// Takes the release over.
+    pub fn run(self) -> Result<()> {
+        block_on(self.adopt())
+    }
+
+    async fn adopt(self) -> Result<()> {
+        let connection = self.connect.open().await?;
+        let found = self.find(&connection).await?;
+        let loaded = self.definition(&found.record)?;
+        let kinds = kinds::served(&connection.client()).await?;
+        let gvk = &loaded.definition.gvk;
+        let kind = kinds
+            .iter()
+            .find(|kind| kind.kind == gvk.kind && kind.group == gvk.group)
+            .with_context(|| format!("the cluster does not serve {gvk}: is its CRD installed?"))?;
+        if !kind.namespaced {
+            bail!("{} is cluster-scoped: a release, which is in a namespace, becomes a namespaced resource", gvk.kind);
+        }
+        let resource = self.resource(&connection, kind, &loaded.definition, &found.record).await?;
+        let plan = Plan::make(&connection, &loaded, &found.record).await?;
+        out::write(coloured(&plan.text()).as_bytes())?;
+        if self.dry_run {
+            let text = serde_yaml::to_string(&resource.object)?;
+            let verb = if resource.exists { "is there" } else { "would be made" };
+            return out::write(format!("# {}\n# This resource {verb}:\n{text}", plan.summary()).as_bytes());
+        }
+        if plan.is_change() && !self.allow_changes {
+            bail!(
+                "nothing was done: {}. Make values and chart such that nothing differs; or --allow-changes",
+                plan.summary()
+            );
+        }
+        out::complain(&plan.summary());
+        let before = plan.identities(&connection).await?;
+        let api = dynamic::<DynamicObject>(
+            connection.client(),
+            &connection.cluster.resource_in(gvk).context("the kind is not served any more")?.0,
+            &connection.namespace,
+        );
+        if !resource.exists {
+            self.create(&api, &resource.object, false).await?;
+            out::complain(&format!("{}/{} created", gvk.kind, self.release));
+        }
+        self.wait(&connection, kind).await?;
+        let after = plan.identities(&connection).await?;
+        let changed: Vec<&String> = before.iter().filter(|(key, id)| after.get(*key) != Some(id)).map(|(k, _)| k).collect();
+        if changed.is_empty() {
+            out::complain(&format!("{} objects are taken over, each with the uid and generation it had", after.len()));
+        } else {
+            let names: Vec<&str> = changed.iter().map(|key| key.as_str()).collect();
+            out::complain(&format!("taken over; changed by it: {}", names.join(", ")));
+        }
+        self.retire(&connection, &found).await
+    }
+
+    /// Reads the release's records.
+    async fn find(&self, connection: &Connection) -> Result<Found> {
+        let (client, namespace) = (connection.client(), &connection.namespace);
+        let drivers = self.driver.map_or_else(|| vec![Driver::Secrets, Driver::ConfigMaps], |driver| vec![driver]);
+        for driver in drivers {
+            let records = match helm::records(&client, driver, namespace, &self.release).await {
+                Ok(records) => records,
+                // Helm's other place, which may well be nobody's business.
+                Err(Failure::Forbidden(_)) if self.driver.is_none() && driver == Driver::ConfigMaps => continue,
+                Err(failure) => bail!("the records of the release {} cannot be read: {failure}", self.release),
+            };
+            let names: Vec<String> = records.iter().map(|(name, _)| name.clone()).collect();
+            let Some((name, record)) = records.into_iter().next_back() else { continue };
+            let record = record.map_err(|error| anyhow!("{name}: {error}"))?;
+            if record.info.status != "deployed" {
+                bail!(
+                    "revision {} of the release {} is {}: bring it to deployed with Helm first",
+                    record.version,
+                    self.release,
+                    record.info.status
+                );
+            }
+            return Ok(Found { driver, records: names, record });
+        }
+        bail!("release: not found: no record of {} in {namespace}", self.release)
+    }
+
+    /// The definition that the release becomes an instance of.
+    fn definition(&self, record: &Record) -> Result<Loaded> {
+        let file = &self.watches_file;
+        let all = desired::definitions(file)?;
+        let chart = &record.chart.metadata;
+        let named = |d: &Definition| match &self.kind {
+            None => true,
+            Some(word) => {
+                d.gvk.kind.eq_ignore_ascii_case(word) || d.gvk.group_kind().eq_ignore_ascii_case(word)
+            }
+        };
+        let mut fitting = Vec::new();
+        let mut known = Vec::new();
+        for definition in all.into_iter().filter(named) {
+            let loaded = desired::load(definition, file)?;
+            let about = loaded.renderer.chart();
+            known.push(format!("{} (chart {})", loaded.definition.gvk.group_kind(), about.name));
+            if self.kind.is_some() || about.name == chart.name {
+                fitting.push(loaded);
+            }
+        }
+        let fits = fitting.len();
+        match (fitting.pop(), fits) {
+            (Some(one), 1) => {
+                let about = one.renderer.chart();
+                if about.name != chart.name || about.version != chart.version {
+                    out::complain(&format!(
+                        "the release is of the chart {}-{}, and {} is of {}",
+                        chart.name, chart.version, one.definition.gvk.kind, about.label
+                    ));
+                }
+                Ok(one)
+            }
+            _ => bail!(
+                "{} kinds of {} are of the chart {}: {}. Choose with --kind",
+                if fits == 0 { "no".to_owned() } else { fits.to_string() },
+                file.display(),
+                chart.name,
+                if known.is_empty() { "it has none".to_owned() } else { known.join(", ") }
+            ),
+        }
+    }
+
+    /// The custom resource with the release's values; or what is there, if an earlier run made it.
+    async fn resource(
+        &self,
+        connection: &Connection,
+        kind: &Kind,
+        definition: &Definition,
+        record: &Record,
+    ) -> Result<Resource> {
+        let gvk = &definition.gvk;
+        let spec = record.config.clone().filter(|config| !config.is_null()).unwrap_or_else(|| json!({}));
+        let mut annotations = json!({ names::ADOPT_RELEASE: record.version.to_string() });
+        let mut nulls = Vec::new();
+        null_paths(&spec, &mut String::new(), &mut nulls);
+        if !nulls.is_empty() {
+            // The API server drops a null where the schema does not ask for it, and with it the removal of a default.
+            annotations["pintle.dev/unset"] = nulls.join(",").into();
+        }
+        let object = json!({
+            "apiVersion": gvk.api_version(),
+            "kind": gvk.kind,
+            "metadata": { "name": self.release, "namespace": connection.namespace, "annotations": annotations },
+            "spec": spec,
+        });
+        let (address, _) = connection.cluster.resource_in(gvk).with_context(|| format!("the cluster does not serve {gvk}"))?;
+        let api = dynamic::<DynamicObject>(connection.client(), &address, &connection.namespace);
+        if api.get_opt(&self.release).await?.is_some() {
+            let there = Instance::get(connection, kind, &connection.namespace, &self.release).await?;
+            if there.cr.marks.adopts_release() != Some(record.version) {
+                bail!(
+                    "{}/{} is there already. To let it take the release over, annotate it with {}: \"{}\" and run this again",
+                    gvk.kind,
+                    self.release,
+                    names::ADOPT_RELEASE,
+                    record.version
+                );
+            }
+            return Ok(Resource { object, exists: true });
+        }
+        self.create(&api, &object, true).await?;
+        Ok(Resource { object, exists: false })
+    }
+
+    async fn create(&self, api: &Api<DynamicObject>, object: &Value, dry_run: bool) -> Result<()> {
+        let params = PostParams { dry_run, field_manager: Some("pintle-adopt".into()) };
+        let body: DynamicObject = serde_json::from_value(object.clone())?;
+        api.create(&params, &body).await.context("the resource with the release's values is refused")?;
+        Ok(())
+    }
+
+    /// Waits until the operator has taken the release over.
+    async fn wait(&self, connection: &Connection, kind: &Kind) -> Result<()> {
+        let until = Instant::now() + self.timeout;
+        let mut told = String::new();
+        loop {
+            let instance = Instance::get(connection, kind, &connection.namespace, &self.release).await?;
+            let said = &instance.cr.status;
+            if said.release.is_some() && said.is(conditions::DEPLOYED) {
+                return Ok(());
+            }
+            let verdict = verdict(said);
+            if said.condition(conditions::READY).is_some() && verdict != told {
+                out::complain(&verdict);
+                told.clone_from(&verdict);
+            }
+            if Instant::now() > until {
+                bail!(
+                    "the operator has not taken the release over within {:?} ({verdict}). Helm's record is left as it is; run \
+                     this again once the operator has",
+                    self.timeout
+                );
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// What becomes of Helm's records.
+    async fn retire(&self, connection: &Connection, found: &Found) -> Result<()> {
+        let (name, namespace) = (&self.release, &connection.namespace);
+        if self.release_record == AfterCare::Keep {
+            out::complain(&format!(
+                "Helm's record is kept: `helm uninstall {name}` would delete what {name} has, and the operator would make it anew"
+            ));
+            return Ok(());
+        }
+        let delete = self.release_record == AfterCare::Delete;
+        for record in &found.records {
+            helm::retire(&connection.client(), found.driver, namespace, record, delete)
+                .await
+                .with_context(|| format!("Helm's record {record}"))?;
+        }
+        if !delete {
+            let kind = if found.driver == Driver::Secrets { "secret" } else { "configmap" };
+            out::complain(&format!(
+                "Helm does not see the release any more. To give it back: delete the resource with the annotation \
+                 {}: \"true\", then kubectl label {kind} -n {namespace} -l owner=pintle,name={name} owner=helm --overwrite",
+                names::ORPHAN
+            ));
+        }
+        Ok(())
+    }
+}
+
+struct Resource {
+    object: Value,
+    exists: bool,
+}
+
+/// Paths of nulls in values, as `--set` writes them.
+fn null_paths(value: &Value, at: &mut String, into: &mut Vec<String>) {
+    match value {
+        Value::Null => into.push(at.clone()),
+        Value::Object(map) => {
+            for (key, value) in map {
+                let length = at.len();
+                if !at.is_empty() {
+                    at.push('.');
+                }
+                at.push_str(&key.replace('.', "\\."));
+                null_paths(value, at, into);
+                at.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What taking over would change.
+struct Plan {
+    desired: Vec<Desired>,
+    changes: Vec<Change>,
+    /// Objects of the release that are not rendered any more.
+    left: Vec<String>,
+    unserved: Vec<String>,
+}
+
+impl Plan {
+    async fn make(connection: &Connection, loaded: &Loaded, record: &Record) -> Result<Self> {
+        let gvk = &loaded.definition.gvk;
+        let parent = Parent {
+            gvk: gvk.clone(),
+            namespace: connection.namespace.clone(),
+            name: record.name.clone(),
+            // Nobody's: the resource is not there yet.
+            uid: "00000000-0000-0000-0000-000000000000".into(),
+            definition: names::definition_label(&gvk.kind, &gvk.group),
+        };
+        let spec = record.config.clone().filter(|c| !c.is_null()).unwrap_or_else(|| json!({})).to_string();
+        let source = Source { parent: &parent, spec, revision: record.version.max(1) };
+        let prepared = loaded.render(connection, source).await?;
+        let released = objects(&record.manifest)?;
+        let mut changes = Vec::new();
+        let mut desired = prepared.desired;
+        for d in &mut desired {
+            // What only says whose it is differs anyhow, and an owner must be there.
+            strip(&mut d.body);
+            let mut change = changes::of(connection, d).await?;
+            let before = released.iter().find(|object| is(object, d));
+            if let (Some(before), Some(after)) = (before, &mut change.after) {
+                without(after, before, &d.body);
+            }
+            [&mut change.live, &mut change.after].into_iter().flatten().for_each(strip_helms);
+            if change.is_any() {
+                changes.push(change);
+            }
+        }
+        let left = released
+            .iter()
+            .filter(|object| !desired.iter().any(|d| is(object, d)))
+            .map(|object| {
+                let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+                format!("{} {}", text("/kind"), text("/metadata/name"))
+            })
+            .collect();
+        let unserved = prepared.unserved.iter().map(|(gvk, _)| gvk.to_string()).collect();
+        Ok(Plan { desired, changes, left, unserved })
+    }
+
+    fn is_change(&self) -> bool {
+        !self.unserved.is_empty() || self.changes.iter().any(Change::is_material)
+    }
+
+    fn text(&self) -> String {
+        let mut text: String = self.changes.iter().map(Change::text).collect();
+        for left in &self.left {
+            let _ = writeln!(text, "{left} is of the release and is not rendered: it stays, and belongs to nobody");
+        }
+        for kind in &self.unserved {
+            let _ = writeln!(text, "the cluster does not serve {kind}");
+        }
+        text
+    }
+
+    fn summary(&self) -> String {
+        let count = |n: usize| if n == 1 { "1 object".to_owned() } else { format!("{n} objects") };
+        let material = self.changes.iter().filter(|c| c.is_material()).count();
+        let slight = self.changes.len() - material;
+        let mut text = match material {
+            0 => format!("{} would be taken over, and nothing that runs would change", count(self.desired.len())),
+            n => format!("{} of {} would change", n, count(self.desired.len())),
+        };
+        if slight > 0 {
+            let _ = write!(text, " ({} in labels or annotations only)", count(slight));
+        }
+        text
+    }
+
+    /// The uid and generation of each object that is there.
+    async fn identities(&self, connection: &Connection) -> Result<BTreeMap<String, Identity>> {
+        let mut all = BTreeMap::new();
+        for d in &self.desired {
+            if let Some(live) = connection.cluster.metadata(&d.key).await? {
+                let identity = (live.metadata.uid.unwrap_or_default(), live.metadata.generation);
+                all.insert(d.key.to_string(), identity);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The objects of a release's manifest.
+fn objects(text: &str) -> Result<Vec<Value>> {
+    let mut objects = Vec::new();
+    for document in manifest::split(text) {
+        let object = yaml::parse_json(document).map_err(|error| anyhow!("the release's manifest: {error}"))?;
+        if !object.is_null() {
+            objects.push(Rendered { source: String::new(), object });
+        }
+    }
+    Ok(flat(objects).into_iter().map(|rendered| rendered.object).collect())
+}
+
+/// Whether an object of the manifest is the desired one.
+fn is(object: &Value, desired: &Desired) -> bool {
+    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let namespace = text("/metadata/namespace");
+    *desired.key.kind.kind == *text("/kind")
+        && *desired.key.kind.group == *group
+        && *desired.key.name == *text("/metadata/name")
+        && (namespace.is_empty() || *desired.key.namespace == *namespace)
+}
+
+/// Takes our labels and owner from a body.
+fn strip(body: &mut Value) {
+    let Some(metadata) = body["metadata"].as_object_mut() else { return };
+    metadata.remove("ownerReferences");
+    remove_from(metadata, "labels", &[names::PART_OF, names::DEFINITION]);
+}
+
+/// Takes from an object what Helm puts on it: nothing of that runs.
+fn strip_helms(object: &mut Value) {
+    let Some(metadata) = object["metadata"].as_object_mut() else { return };
+    metadata.remove("ownerReferences");
+    remove_from(metadata, "labels", &[names::PART_OF, names::DEFINITION]);
+    remove_from(metadata, "annotations", &["meta.helm.sh/release-name", "meta.helm.sh/release-namespace"]);
+}
+
+fn remove_from(metadata: &mut Map<String, Value>, part: &str, keys: &[&str]) {
+    let Some(map) = metadata.get_mut(part).and_then(Value::as_object_mut) else { return };
+    keys.iter().for_each(|key| {
+        map.remove(*key);
+    });
+    if map.is_empty() {
+        metadata.remove(part);
+    }
+}
+
+/// Takes from what an apply would make what Helm applied and the body does not say: Helm's fields become ours, and what we do
+/// not say goes.
+fn without(after: &mut Value, released: &Value, body: &Value) {
+    match (after, released) {
+        (Value::Object(after), Value::Object(released)) => {
+            for (key, before) in released {
+                if before.is_null() || ["apiVersion", "kind", "status"].contains(&key.as_str()) {
+                    continue;
+                }
+                match (after.get_mut(key), body.get(key)) {
+                    (Some(_), None) => {
+                        after.remove(key);
+                    }
+                    (Some(after), Some(body)) => without(after, before, body),
+                    (None, _) => {}
+                }
+            }
+        }
+        (Value::Array(after), Value::Array(released)) => {
+            let Value::Array(body) = body else { return };
+            let name = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
+            for before in released {
+                let Some(key) = name(before) else { continue };
+                let named = |item: &&Value| name(item).as_deref() == Some(&key);
+                match body.iter().find(named) {
+                    None => after.retain(|item| name(item).as_deref() != Some(&key)),
+                    Some(body) => {
+                        let item = after.iter_mut().find(|item| name(item).as_deref() == Some(&key));
+                        if let Some(item) = item {
+                            without(item, before, body);
+                        }
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_helm_applied_and_is_not_rendered_goes() {
+        let released = json!({"metadata": {"labels": {"a": "1", "b": "2"}}, "spec": {"replicas": 2, "containers": [
+            {"name": "main", "image": "i", "args": ["x"]}, {"name": "old"}]}});
+        let body = json!({"metadata": {"labels": {"a": "1"}}, "spec": {"containers": [{"name": "main", "image": "i"}]}});
+        let mut after = json!({"metadata": {"labels": {"a": "1", "b": "2", "c": "theirs"}}, "spec": {"replicas": 2, "paused": true,
+            "containers": [{"name": "main", "image": "i", "args": ["x"], "stdin": true}, {"name": "old"}, {"name": "injected"}]}});
+        without(&mut after, &released, &body);
+        assert_eq!(
+            after,
+            json!({"metadata": {"labels": {"a": "1", "c": "theirs"}}, "spec": {"paused": true,
+                "containers": [{"name": "main", "image": "i", "stdin": true}, {"name": "injected"}]}})
+        );
+    }
+
+    #[test]
+    fn nulls_have_paths() {
+        let mut paths = Vec::new();
+        null_paths(&json!({"a": null, "b": {"c.d": null, "e": 1, "f": [null]}}), &mut String::new(), &mut paths);
+        assert_eq!(paths, ["a", "b.c\\.d"]);
+    }
+}

@@ -1,0 +1,154 @@
+//! What an instance's objects should be: its chart rendered as the operator would, from the operator's own files.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+
+use super::Instance;
+use crate::{
+    api::{Definition, Gvk, watches},
+    cli::connect::Connection,
+    controller::{
+        charts::{ChartRenderer, from_json},
+        generated::Generated,
+        renderer::{Input, Renderer as _},
+    },
+    release::{
+        cluster::Cluster,
+        inventory::Parent,
+        object::{Prepared, flat, prepare},
+    },
+    render::{Capabilities, KubeVersion, Lookup, LookupRecord},
+};
+
+/// A definition and its chart.
+pub struct Loaded {
+    /// The definition.
+    pub definition: Definition,
+    /// The chart.
+    pub renderer: Arc<ChartRenderer>,
+}
+
+/// The definitions of a watches file.
+pub fn definitions(file: &Path) -> Result<Vec<Definition>> {
+    let name = file.display();
+    let text = fs::read_to_string(file).with_context(|| format!("watches file {name}"))?;
+    let expand = |value: &str| {
+        let value = watches::expand_env(value, |name| env::var(name).ok());
+        ChartRenderer::expand(&value)
+    };
+    watches::parse(&text, expand).with_context(|| name.to_string())
+}
+
+/// Loads the chart of a definition. A relative path is looked for from here, as the operator does, and beside the file.
+pub fn load(definition: Definition, file: &Path) -> Result<Loaded> {
+    let beside: Option<PathBuf> = file.parent().map(|folder| folder.join(&definition.chart));
+    let path = match beside {
+        Some(beside) if !definition.chart.exists() && beside.exists() => beside,
+        _ => definition.chart.clone(),
+    };
+    let renderer = ChartRenderer::load(&path)
+        .with_context(|| format!("chart {} of {}", path.display(), definition.gvk.kind))?;
+    Ok(Loaded { definition, renderer: Arc::new(renderer) })
+}
+
+/// The definition of a kind, with its chart.
+pub fn of_kind(gvk: &Gvk, file: &Path) -> Result<Loaded> {
+    let found =
+        definitions(file)?.into_iter().find(|d| d.gvk.kind == gvk.kind && d.gvk.group == gvk.group);
+    match found {
+        Some(definition) => load(definition, file),
+        None => bail!("{} has no entry for the kind {}", file.display(), gvk.group_kind()),
+    }
+}
+
+/// What an instance is rendered from.
+pub struct Source<'a> {
+    /// The instance as the parent of its objects.
+    pub parent: &'a Parent,
+    /// Its spec, as JSON.
+    pub spec: String,
+    /// The revision that it is.
+    pub revision: u32,
+}
+
+impl Loaded {
+    /// The namespace of an instance's release.
+    pub fn namespace(&self, parent: &Parent) -> Result<String> {
+        if !parent.namespace.is_empty() {
+            return Ok(parent.namespace.clone());
+        }
+        let given = self.definition.spec.release_namespace.clone();
+        given.with_context(|| format!("{} is cluster-scoped, and its definition names no releaseNamespace", parent.gvk.kind))
+    }
+
+    /// The desired objects of an instance that is there.
+    pub async fn of_instance(&self, connection: &Connection, instance: &Instance) -> Result<Prepared> {
+        let release = instance.cr.status.release.as_ref();
+        // A change that the operator has not seen yet, or another chart, begins a new revision.
+        let same = instance.cr.status.observed_generation == Some(instance.cr.generation())
+            && release.is_some_and(|r| r.chart.digest == self.renderer.chart().digest);
+        let revision = match release {
+            None => instance.cr.marks.adopts_release().unwrap_or(1),
+            Some(r) if same => r.revision,
+            Some(r) => r.revision.saturating_add(1),
+        };
+        let parent = instance.parent();
+        self.render(connection, Source { parent: &parent, spec: instance.cr.spec.to_string(), revision }).await
+    }
+
+    /// The desired objects of an instance.
+    pub async fn render(&self, connection: &Connection, source: Source<'_>) -> Result<Prepared> {
+        let Source { parent, spec, revision } = source;
+        let namespace = self.namespace(parent)?;
+        let version = connection.client().apiserver_version().await.context("the API server's version")?;
+        let default = Capabilities::default();
+        let capabilities = Arc::new(Capabilities {
+            kube_version: KubeVersion::parse(&version.git_version).unwrap_or(default.kube_version.clone()),
+            api_versions: connection.cluster.api_versions().to_vec(),
+            ..default
+        });
+        let generated = Arc::new(Generated::load(&connection.client(), parent, &namespace).await?);
+        let lookup: Arc<dyn Lookup> = Arc::new(Live {
+            cluster: connection.cluster.clone(),
+            runtime: tokio::runtime::Handle::current(),
+        });
+        let (renderer, overrides) = (self.renderer.clone(), self.definition.overrides.clone());
+        let (name, release_namespace) = (parent.name.clone(), namespace.clone());
+        let render = tokio::task::spawn_blocking(move || {
+            renderer.render(&Input {
+                spec: &spec,
+                overrides: &overrides,
+                name: &name,
+                namespace: &release_namespace,
+                revision,
+                capabilities: &capabilities,
+                generated: &generated,
+                lookup: &lookup,
+            })
+        });
+        let render = render.await?.map_err(|error| anyhow!("{error}"))?;
+        Ok(prepare(flat(render.objects), parent, &namespace, |gvk| connection.cluster.served(gvk))?)
+    }
+}
+
+/// The cluster as templates read it.
+struct Live {
+    cluster: Cluster,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Lookup for Live {
+    fn lookup(&self, query: &LookupRecord) -> Result<tera::Value, String> {
+        let gvk = Gvk::of(&query.api_version, &query.kind);
+        let found = self.cluster.fetch(&gvk, &query.namespace, &query.name);
+        match self.runtime.block_on(found).map_err(|failure| failure.to_string())? {
+            Some(object) => Ok(from_json(&object)),
+            None => Ok(tera::Value::from(tera::Map::new())),
+        }
+    }
+}

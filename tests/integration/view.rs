@@ -1,0 +1,230 @@
+//! What a person sees of an instance: `pintle status`, `tree` and `diff`; and `pintle adopt`.
+
+use std::{path::Path, process::Stdio};
+
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Secret, Service},
+};
+use kube::api::{DeleteParams, Patch, PatchParams};
+use serde_json::{Value, json};
+
+use crate::{
+    adoption::running,
+    harness::{Cluster, Namespace, program},
+    operator::{Operator, Resources, entry, sample},
+};
+
+/// What a command printed, and its exit code.
+#[derive(Debug)]
+struct Output {
+    code: Option<i32>,
+    out: String,
+    error: String,
+}
+
+async fn run(program: &Path, cluster: &Cluster, args: &[&str], env: &[(&str, &str)]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    let output = tokio::process::Command::new(program)
+        .args(args)
+        .env("KUBECONFIG", cluster.admin().kubeconfig())
+        .env("HOME", home.path())
+        .env_remove("HELM_DRIVER")
+        .envs(env.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .await
+        .unwrap();
+    Output {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        error: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+async fn pintle(cluster: &Cluster, args: &[&str]) -> Output {
+    run(Path::new(env!("CARGO_BIN_EXE_pintle")), cluster, args, &[]).await
+}
+
+fn watches(dir: &Path) -> String {
+    let file = dir.join("watches.yaml");
+    std::fs::write(&file, serde_yaml::to_string(&[entry("Sample", &sample())]).unwrap()).unwrap();
+    file.display().to_string()
+}
+
+#[tokio::test]
+async fn an_instance_as_a_person_looks_at_it() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("view").await.unwrap();
+    let mut operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"password": true})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let maps = space.api::<ConfigMap>();
+    let edit = PatchParams { field_manager: Some("kubectl-edit".into()), ..PatchParams::default() };
+    let patch = Patch::Merge(json!({"data": {"message": "theirs"}}));
+    maps.patch("web-0", &edit, &patch).await.unwrap();
+    samples.event(&operator, "web", "DriftCorrected").await.unwrap();
+    let n = space.name();
+
+    let status = pintle(cluster, &["status", "sample.test.pintle.dev/web", "-n", n]).await;
+    assert_eq!(status.code, Some(0), "{}", status.error);
+    for text in ["Sample:", "/web", "True (Ready): 4 objects ready", "sample-", "NOTES:\nweb says hello."] {
+        assert!(status.out.contains(text), "{text} is not in\n{}", status.out);
+    }
+    let list = pintle(cluster, &["status", "samples.test.pintle.dev", "-n", n]).await;
+    let lines: Vec<Vec<&str>> = list.out.lines().map(|l| l.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["NAME", "READY", "STATUS", "OBJECTS", "CHART", "REVISION", "AGE"]);
+    assert_eq!(lines[1][..4], ["web", "True", "Ready", "4/4"]);
+    let json = pintle(cluster, &["status", "sample.test.pintle.dev", "web", "-n", n, "-o", "json"]).await;
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["status"]["release"]["revision"], 1);
+    let none = pintle(cluster, &["status", "sample.test.pintle.dev/none", "-n", n]).await;
+    assert_eq!(none.error, "Error: samples.test.pintle.dev \"none\" not found\n");
+
+    let tree = pintle(cluster, &["tree", "sample.test.pintle.dev/web", "-n", n]).await;
+    assert_eq!((tree.code, &*tree.error), (Some(0), ""));
+    let name = |line: &str| {
+        let name = line.split("   ").find(|part| part.contains('/')).unwrap_or_default();
+        let name = &line[..line.find(name).unwrap_or(0) + name.len()];
+        // The Pod's and the ReplicaSet's own part of the name.
+        let own = name.split_once("web-").filter(|_| name.contains("Pod") || name.contains("ReplicaSet"));
+        own.map_or(name.to_owned(), |(stem, _)| format!("{stem}web-…"))
+    };
+    let names: Vec<String> = tree.out.lines().skip(1).map(name).collect();
+    insta::assert_snapshot!(names.join("\n"));
+    let drift = tree.out.lines().find(|l| l.contains("ConfigMap/web-0")).unwrap();
+    let words: Vec<&str> = drift.split_whitespace().collect();
+    assert_eq!(words[2..5], ["True", "Current", "pintle"], "{drift}");
+    assert!(drift.ends_with("ago: kubectl-edit took .data.message"), "{drift}");
+    let json = pintle(cluster, &["tree", "sample.test.pintle.dev/web", "-n", n, "-o", "json"]).await;
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    let find = |kind: &str| json["objects"].as_array().unwrap().iter().find(|o| o["kind"] == kind).unwrap();
+    assert!(find("ConfigMap")["lastDrift"]["message"].as_str().unwrap().contains("kubectl-edit"));
+    assert_eq!(find("Deployment")["objects"][0]["objects"][0]["kind"], "Pod");
+
+    let scratch = tempfile::tempdir().unwrap();
+    let file = watches(scratch.path());
+    let diff = ["diff", "sample.test.pintle.dev/web", "-n", n, "--watches-file", &file];
+    let same = pintle(cluster, &diff).await;
+    assert_eq!((same.code, &*same.out), (Some(0), ""), "{}", same.error);
+
+    operator.stop().await.unwrap();
+    maps.patch("web-0", &edit, &patch).await.unwrap();
+    let secret = Patch::Merge(json!({"stringData": {"password": "hunter2"}}));
+    space.api::<Secret>().patch("web-password", &edit, &secret).await.unwrap();
+    space.api::<Service>().delete("web", &DeleteParams::default()).await.unwrap();
+    let differs = pintle(cluster, &diff).await;
+    assert_eq!(differs.code, Some(1), "{}", differs.error);
+    let id = |text: &str| text.replace(n, "NS").lines().filter(|l| !l.contains("uid:") && !l.contains("applyset")).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(id(&differs.out));
+    let json = pintle(cluster, &[&diff[..], &["-o", "json"]].concat()).await;
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    let actions: Vec<(&str, &str)> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| (c["kind"].as_str().unwrap(), c["action"].as_str().unwrap()))
+        .collect();
+    assert_eq!(actions, [("Secret", "change"), ("ConfigMap", "change"), ("Service", "create")]);
+
+    // A change of the spec that the operator has not seen.
+    samples.change("web", json!({"maps": 0})).await.unwrap();
+    let json = pintle(cluster, &[&diff[..], &["-o", "json"]].concat()).await;
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    let gone = json.as_array().unwrap().iter().find(|c| c["action"] == "delete").unwrap();
+    assert_eq!(gone["name"], "web-0");
+    let wrong = pintle(cluster, &["diff", "sample.test.pintle.dev/web", "-n", n, "--watches-file", "/nowhere"]).await;
+    assert_eq!(wrong.code, Some(2), "{}", wrong.error);
+}
+
+async fn helm(cluster: &Cluster, args: &[&str], driver: &str) -> Output {
+    run(&program("helm").unwrap(), cluster, args, &[("HELM_DRIVER", driver)]).await
+}
+
+async fn adopt_a_release(space: &Namespace, cluster: &Cluster, driver: &str, flags: &[&str]) {
+    let n = space.name();
+    let chart = sample().display().to_string();
+    let install = ["install", "web", &chart, "-n", n, "--wait", "--set", "message=hi,revision=true,replicas=2"];
+    let installed = helm(cluster, &[&install[..], flags].concat(), driver).await;
+    assert_eq!(installed.code, Some(0), "{}", installed.error);
+    let upgrade = ["upgrade", "web", &chart, "-n", n, "--wait", "--reuse-values"];
+    let upgraded = helm(cluster, &[&upgrade[..], flags].concat(), driver).await;
+    assert_eq!(upgraded.code, Some(0), "{}", upgraded.error);
+    let before = running(space).await;
+    let operator = Operator::sample(cluster, space).await.unwrap();
+    let samples = Resources::new(space, "Sample");
+    let scratch = tempfile::tempdir().unwrap();
+    let file = watches(scratch.path());
+    let adopt = ["adopt", "web", "-n", n, "--watches-file", &file];
+
+    let tried = pintle(cluster, &[&adopt[..], &["--dry-run"]].concat()).await;
+    assert_eq!(tried.code, Some(0), "{}", tried.error);
+    assert!(tried.out.starts_with("# 3 objects would be taken over, and nothing that runs would change\n"), "{}", tried.out);
+    assert!(tried.out.contains("pintle.dev/adopt-release: '2'"), "{}", tried.out);
+    assert!(samples.api().get_opt("web").await.unwrap().is_none());
+
+    let adopted = pintle(cluster, &adopt).await;
+    assert_eq!(adopted.code, Some(0), "{}\n{}", adopted.error, operator.log().unwrap());
+    assert!(adopted.error.contains("3 objects are taken over, each with the uid and generation it had"), "{}", adopted.error);
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(running(space).await, before, "nothing that runs has changed");
+    assert_eq!(web.data["spec"], json!({"message": "hi", "revision": true, "replicas": 2}));
+    assert_eq!(web.data["status"]["release"]["revision"], 2);
+
+    // Helm knows nothing of it any more.
+    let uninstall = helm(cluster, &["uninstall", "web", "-n", n], driver).await;
+    assert!(uninstall.code != Some(0) && uninstall.error.contains("not found"), "{}", uninstall.error);
+    assert_eq!(running(space).await, before);
+
+    samples.change("web", json!({"revision": null})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let data = space.api::<ConfigMap>().get("web-0").await.unwrap().data.unwrap();
+    assert!(!data.contains_key("revision"), "a field of Helm's that is no longer rendered goes: {data:?}");
+    let again = pintle(cluster, &adopt).await;
+    assert!(again.error.contains("not found") && again.code == Some(1), "{}", again.error);
+}
+
+#[tokio::test]
+async fn a_release_in_secrets_becomes_an_instance() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("adopt-secret").await.unwrap();
+    adopt_a_release(&space, cluster, "secret", &[]).await;
+}
+
+#[tokio::test]
+async fn a_release_in_config_maps_becomes_an_instance() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("adopt-map").await.unwrap();
+    adopt_a_release(&space, cluster, "configmap", &["--server-side=false"]).await;
+}
+
+#[tokio::test]
+async fn a_release_that_would_change_is_not_taken_over() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("adopt-differs").await.unwrap();
+    let n = space.name();
+    crate::adoption::helm_install(cluster, &space, &[]).await;
+    let operator = Operator::sample(cluster, &space).await.unwrap();
+    let deployments = space.api::<Deployment>();
+    let scaled = Patch::Merge(json!({"spec": {"replicas": 3}}));
+    deployments.patch("web", &PatchParams::default(), &scaled).await.unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let file = watches(scratch.path());
+    let adopt = ["adopt", "web", "-n", n, "--watches-file", &file];
+    let refused = pintle(cluster, &adopt).await;
+    assert_eq!(refused.code, Some(1));
+    insta::assert_snapshot!(refused.error);
+    assert!(refused.out.contains("-  replicas: 3\n+  replicas: 1\n"), "{}", refused.out);
+    let samples = Resources::new(&space, "Sample");
+    assert!(samples.api().get_opt("web").await.unwrap().is_none());
+    let nothing = pintle(cluster, &["adopt", "nothing", "-n", n, "--watches-file", &file]).await;
+    assert!(nothing.error.contains("no record of nothing"), "{}", nothing.error);
+
+    let flags = ["--allow-changes", "--release-record=delete"];
+    let adopted = pintle(cluster, &[&adopt[..], &flags].concat()).await;
+    assert_eq!(adopted.code, Some(0), "{}", adopted.error);
+    samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(deployments.get("web").await.unwrap().spec.unwrap().replicas, Some(1));
+    assert!(space.api::<Secret>().get_opt("sh.helm.release.v1.web.v1").await.unwrap().is_none());
+}
