@@ -126,7 +126,10 @@ impl Adopt {
             .find(|kind| kind.kind == gvk.kind && kind.group == gvk.group)
             .with_context(|| format!("the cluster does not serve {gvk}: is its CRD installed?"))?;
         if !kind.namespaced {
-            bail!("{} is cluster-scoped: a release, which is in a namespace, becomes a namespaced resource", gvk.kind);
+            bail!(
+                "{} is cluster-scoped: a release, which is in a namespace, becomes a namespaced resource",
+                gvk.kind
+            );
         }
         let resource = self.resource(&connection, kind, &loaded.definition, &found.record).await?;
         let plan = Plan::make(&connection, &loaded, &found.record).await?;
@@ -155,9 +158,13 @@ impl Adopt {
         }
         self.wait(&connection, kind).await?;
         let after = plan.identities(&connection).await?;
-        let changed: Vec<&String> = before.iter().filter(|(key, id)| after.get(*key) != Some(id)).map(|(k, _)| k).collect();
+        let changed: Vec<&String> =
+            before.iter().filter(|(key, id)| after.get(*key) != Some(id)).map(|(k, _)| k).collect();
         if changed.is_empty() {
-            out::complain(&format!("{} objects are taken over, each with the uid and generation it had", after.len()));
+            out::complain(&format!(
+                "{} objects are taken over, each with the uid and generation it had",
+                after.len()
+            ));
         } else {
             let names: Vec<&str> = changed.iter().map(|key| key.as_str()).collect();
             out::complain(&format!("taken over; changed by it: {}", names.join(", ")));
@@ -168,13 +175,18 @@ impl Adopt {
     /// Reads the release's records.
     async fn find(&self, connection: &Connection) -> Result<Found> {
         let (client, namespace) = (connection.client(), &connection.namespace);
-        let drivers = self.driver.map_or_else(|| vec![Driver::Secrets, Driver::ConfigMaps], |driver| vec![driver]);
+        let drivers =
+            self.driver.map_or_else(|| vec![Driver::Secrets, Driver::ConfigMaps], |driver| vec![driver]);
         for driver in drivers {
             let records = match helm::records(&client, driver, namespace, &self.release).await {
                 Ok(records) => records,
                 // Helm's other place, which may well be nobody's business.
-                Err(Failure::Forbidden(_)) if self.driver.is_none() && driver == Driver::ConfigMaps => continue,
-                Err(failure) => bail!("the records of the release {} cannot be read: {failure}", self.release),
+                Err(Failure::Forbidden(_)) if self.driver.is_none() && driver == Driver::ConfigMaps => {
+                    continue;
+                }
+                Err(failure) => {
+                    bail!("the records of the release {} cannot be read: {failure}", self.release)
+                }
             };
             let names: Vec<String> = records.iter().map(|(name, _)| name.clone()).collect();
             let Some((name, record)) = records.into_iter().next_back() else { continue };
@@ -258,7 +270,10 @@ impl Adopt {
             "metadata": { "name": self.release, "namespace": connection.namespace, "annotations": annotations },
             "spec": spec,
         });
-        let (address, _) = connection.cluster.resource_in(gvk).with_context(|| format!("the cluster does not serve {gvk}"))?;
+        let (address, _) = connection
+            .cluster
+            .resource_in(gvk)
+            .with_context(|| format!("the cluster does not serve {gvk}"))?;
         let api = dynamic::<DynamicObject>(connection.client(), &address, &connection.namespace);
         if api.get_opt(&self.release).await?.is_some() {
             let there = Instance::get(connection, kind, &connection.namespace, &self.release).await?;
@@ -419,7 +434,10 @@ impl Plan {
     fn text(&self) -> String {
         let mut text: String = self.changes.iter().map(Change::text).collect();
         for left in &self.left {
-            let _ = writeln!(text, "{left} is of the release and is not rendered: it stays, and belongs to nobody");
+            let _ = writeln!(
+                text,
+                "{left} is of the release and is not rendered: it stays, and belongs to nobody"
+            );
         }
         for kind in &self.unserved {
             let _ = writeln!(text, "the cluster does not serve {kind}");
@@ -432,7 +450,10 @@ impl Plan {
         let material = self.changes.iter().filter(|c| c.is_material()).count();
         let slight = self.changes.len() - material;
         let mut text = match material {
-            0 => format!("{} would be taken over, and nothing that runs would change", count(self.desired.len())),
+            0 => format!(
+                "{} would be taken over, and nothing that runs would change",
+                count(self.desired.len())
+            ),
             n => format!("{} of {} would change", n, count(self.desired.len())),
         };
         if slight > 0 {
@@ -458,7 +479,8 @@ impl Plan {
 fn objects(text: &str) -> Result<Vec<Value>> {
     let mut objects = Vec::new();
     for document in manifest::split(text) {
-        let object = yaml::parse_json(document).map_err(|error| anyhow!("the release's manifest: {error}"))?;
+        let object =
+            yaml::parse_json(document).map_err(|error| anyhow!("the release's manifest: {error}"))?;
         if !object.is_null() {
             objects.push(Rendered { source: String::new(), object });
         }
@@ -563,7 +585,11 @@ mod tests {
     #[test]
     fn nulls_have_paths() {
         let mut paths = Vec::new();
-        null_paths(&json!({"a": null, "b": {"c.d": null, "e": 1, "f": [null]}}), &mut String::new(), &mut paths);
+        null_paths(
+            &json!({"a": null, "b": {"c.d": null, "e": 1, "f": [null]}}),
+            &mut String::new(),
+            &mut paths,
+        );
         assert_eq!(paths, ["a", "b.c\\.d"]);
     }
 }

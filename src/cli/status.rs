@@ -88,7 +88,8 @@ impl Status {
             table.row(row);
         }
         if table.is_empty() {
-            let place = if namespace.is_empty() { String::new() } else { format!(" in {namespace} namespace") };
+            let place =
+                if namespace.is_empty() { String::new() } else { format!(" in {namespace} namespace") };
             out::complain(&format!("No resources found{place}."));
             return Ok(String::new());
         }
@@ -190,7 +191,8 @@ fn one(instance: &Instance) -> String {
     }
     section(&mut out, "", &table);
     if let Some(release) = said.release.as_ref().filter(|r| !r.notes.is_empty()) {
-        let clean: String = release.notes.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
+        let clean: String =
+            release.notes.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
         let _ = write!(out, "\nNOTES:\n{}\n", clean.trim_end());
     }
     out

@@ -23,7 +23,8 @@ use crate::{
 };
 
 /// What members may have made, and what those made.
-const MADE: [&str; 5] = ["ReplicaSet.apps", "Job.batch", "Pod", "PersistentVolumeClaim", "ControllerRevision.apps"];
+const MADE: [&str; 5] =
+    ["ReplicaSet.apps", "Job.batch", "Pod", "PersistentVolumeClaim", "ControllerRevision.apps"];
 /// How deep the tree is.
 const DEPTH: usize = 8;
 
@@ -105,11 +106,14 @@ async fn made(
             };
             for object in objects {
                 // What a rollout has left behind is many, and says nothing.
-                let idle = kind == "ReplicaSet.apps" && object["spec"]["replicas"] == 0
+                let idle = kind == "ReplicaSet.apps"
+                    && object["spec"]["replicas"] == 0
                     && object["status"]["replicas"].as_i64().unwrap_or(0) == 0;
                 let owners = object["metadata"]["ownerReferences"].as_array();
                 let owner = owners.into_iter().flatten().find(|owner| owner["controller"] == true);
-                let Some(uid) = owner.and_then(|owner| owner["uid"].as_str()).filter(|_| !idle) else { continue };
+                let Some(uid) = owner.and_then(|owner| owner["uid"].as_str()).filter(|_| !idle) else {
+                    continue;
+                };
                 made.entry(uid.to_owned()).or_default().push(member(&group_kind, object));
             }
         }
@@ -148,7 +152,8 @@ async fn drifts(
         let Some(related) = event.related.filter(|_| reason.starts_with("Drift")) else { continue };
         let api_version = related.api_version.unwrap_or_default();
         let gvk = crate::api::Gvk::of(&api_version, &related.kind.unwrap_or_default());
-        let key = key(&gvk.group_kind(), &related.namespace.unwrap_or_default(), &related.name.unwrap_or_default());
+        let key =
+            key(&gvk.group_kind(), &related.namespace.unwrap_or_default(), &related.name.unwrap_or_default());
         let last = event.series.and_then(|series| series.last_observed_time).or(event.event_time);
         let time = last.map(|time| time.0.to_string());
         let time = time.or(event.last_timestamp.map(|time| time.0.to_string())).unwrap_or_default();
@@ -176,8 +181,7 @@ fn key_of(member: &Member) -> String {
 fn writers(object: &Value) -> Vec<String> {
     let entries = object["metadata"]["managedFields"].as_array();
     let whole = entries.into_iter().flatten().filter(|e| e["subresource"] != "status");
-    let mut names: Vec<String> =
-        whole.filter_map(|e| e["manager"].as_str()).map(str::to_owned).collect();
+    let mut names: Vec<String> = whole.filter_map(|e| e["manager"].as_str()).map(str::to_owned).collect();
     names.sort_by_key(|name| (name != names::FIELD_MANAGER, name.clone()));
     names.dedup();
     names

@@ -133,7 +133,11 @@ pub async fn records(
             for map in api.list(&of).await.map_err(Failure::of)?.items {
                 let data = map.data.unwrap_or_default();
                 let record = data.get("release").map_or_else(missing, |data| decode(data.as_bytes()));
-                found.push((version(map.metadata.labels.as_ref()), map.metadata.name.unwrap_or_default(), record));
+                found.push((
+                    version(map.metadata.labels.as_ref()),
+                    map.metadata.name.unwrap_or_default(),
+                    record,
+                ));
             }
         }
     }

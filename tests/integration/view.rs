@@ -116,7 +116,13 @@ async fn an_instance_as_a_person_looks_at_it() {
     space.api::<Service>().delete("web", &DeleteParams::default()).await.unwrap();
     let differs = pintle(cluster, &diff).await;
     assert_eq!(differs.code, Some(1), "{}", differs.error);
-    let id = |text: &str| text.replace(n, "NS").lines().filter(|l| !l.contains("uid:") && !l.contains("applyset")).collect::<Vec<_>>().join("\n");
+    let id = |text: &str| {
+        text.replace(n, "NS")
+            .lines()
+            .filter(|l| !l.contains("uid:") && !l.contains("applyset"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     insta::assert_snapshot!(id(&differs.out));
     let json = pintle(cluster, &[&diff[..], &["-o", "json"]].concat()).await;
     let json: Value = serde_json::from_str(&json.out).unwrap();
@@ -134,7 +140,8 @@ async fn an_instance_as_a_person_looks_at_it() {
     let json: Value = serde_json::from_str(&json.out).unwrap();
     let gone = json.as_array().unwrap().iter().find(|c| c["action"] == "delete").unwrap();
     assert_eq!(gone["name"], "web-0");
-    let wrong = pintle(cluster, &["diff", "sample.test.pintle.dev/web", "-n", n, "--watches-file", "/nowhere"]).await;
+    let wrong =
+        pintle(cluster, &["diff", "sample.test.pintle.dev/web", "-n", n, "--watches-file", "/nowhere"]).await;
     assert_eq!(wrong.code, Some(2), "{}", wrong.error);
 }
 
@@ -145,7 +152,8 @@ async fn helm(cluster: &Cluster, args: &[&str], driver: &str) -> Output {
 async fn adopt_a_release(space: &Namespace, cluster: &Cluster, driver: &str, flags: &[&str]) {
     let n = space.name();
     let chart = sample().display().to_string();
-    let install = ["install", "web", &chart, "-n", n, "--wait", "--set", "message=hi,revision=true,replicas=2"];
+    let install =
+        ["install", "web", &chart, "-n", n, "--wait", "--set", "message=hi,revision=true,replicas=2"];
     let installed = helm(cluster, &[&install[..], flags].concat(), driver).await;
     assert_eq!(installed.code, Some(0), "{}", installed.error);
     let upgrade = ["upgrade", "web", &chart, "-n", n, "--wait", "--reuse-values"];
@@ -160,13 +168,21 @@ async fn adopt_a_release(space: &Namespace, cluster: &Cluster, driver: &str, fla
 
     let tried = pintle(cluster, &[&adopt[..], &["--dry-run"]].concat()).await;
     assert_eq!(tried.code, Some(0), "{}", tried.error);
-    assert!(tried.out.starts_with("# 3 objects would be taken over, and nothing that runs would change\n"), "{}", tried.out);
+    assert!(
+        tried.out.starts_with("# 3 objects would be taken over, and nothing that runs would change\n"),
+        "{}",
+        tried.out
+    );
     assert!(tried.out.contains("pintle.dev/adopt-release: '2'"), "{}", tried.out);
     assert!(samples.api().get_opt("web").await.unwrap().is_none());
 
     let adopted = pintle(cluster, &adopt).await;
     assert_eq!(adopted.code, Some(0), "{}\n{}", adopted.error, operator.log().unwrap());
-    assert!(adopted.error.contains("3 objects are taken over, each with the uid and generation it had"), "{}", adopted.error);
+    assert!(
+        adopted.error.contains("3 objects are taken over, each with the uid and generation it had"),
+        "{}",
+        adopted.error
+    );
     let web = samples.ready(&operator, "web").await.unwrap();
     assert_eq!(running(space).await, before, "nothing that runs has changed");
     assert_eq!(web.data["spec"], json!({"message": "hi", "revision": true, "replicas": 2}));

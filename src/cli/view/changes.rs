@@ -124,7 +124,8 @@ pub async fn compare(
     }
     for member in members {
         let wanted = desired.iter().any(|d| *d.key == *member.key);
-        let annotation = |name: &str| member.object["metadata"]["annotations"][name].as_str().unwrap_or_default();
+        let annotation =
+            |name: &str| member.object["metadata"]["annotations"][name].as_str().unwrap_or_default();
         let kept = annotation(names::RESOURCE_POLICY) == "keep" || annotation(names::PRUNE) == "disabled";
         if !wanted && !kept {
             let text = |at: &str| member.object[at].as_str().unwrap_or_default();
@@ -199,7 +200,9 @@ pub fn tidy(mut object: Value) -> Value {
         root.remove("status");
     }
     if let Some(metadata) = object["metadata"].as_object_mut() {
-        for field in ["managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"] {
+        for field in
+            ["managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"]
+        {
             metadata.remove(field);
         }
     }
@@ -216,7 +219,8 @@ fn masked(live: Option<&Value>, after: Option<&Value>) -> (Option<Value>, Option
             for (side, own, other, word) in
                 [(&mut a, &before, &then, "before"), (&mut b, &then, &before, "after")]
             {
-                let Some(map) = side.as_mut().and_then(|s| s.get_mut(part)).and_then(Value::as_object_mut) else {
+                let Some(map) = side.as_mut().and_then(|s| s.get_mut(part)).and_then(Value::as_object_mut)
+                else {
                     continue;
                 };
                 for (key, value) in map {

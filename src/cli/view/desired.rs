@@ -58,8 +58,7 @@ pub fn load(definition: Definition, file: &Path) -> Result<Loaded> {
 
 /// The definition of a kind, with its chart.
 pub fn of_kind(gvk: &Gvk, file: &Path) -> Result<Loaded> {
-    let found =
-        definitions(file)?.into_iter().find(|d| d.gvk.kind == gvk.kind && d.gvk.group == gvk.group);
+    let found = definitions(file)?.into_iter().find(|d| d.gvk.kind == gvk.kind && d.gvk.group == gvk.group);
     match found {
         Some(definition) => load(definition, file),
         None => bail!("{} has no entry for the kind {}", file.display(), gvk.group_kind()),
@@ -83,7 +82,9 @@ impl Loaded {
             return Ok(parent.namespace.clone());
         }
         let given = self.definition.spec.release_namespace.clone();
-        given.with_context(|| format!("{} is cluster-scoped, and its definition names no releaseNamespace", parent.gvk.kind))
+        given.with_context(|| {
+            format!("{} is cluster-scoped, and its definition names no releaseNamespace", parent.gvk.kind)
+        })
     }
 
     /// The desired objects of an instance that is there.
@@ -98,7 +99,8 @@ impl Loaded {
             Some(r) => r.revision.saturating_add(1),
         };
         let parent = instance.parent();
-        self.render(connection, Source { parent: &parent, spec: instance.cr.spec.to_string(), revision }).await
+        self.render(connection, Source { parent: &parent, spec: instance.cr.spec.to_string(), revision })
+            .await
     }
 
     /// The desired objects of an instance.

@@ -31,7 +31,10 @@ impl Kind {
             || self.plural == word
             || self.words.iter().any(|known| known == word);
         // webs.example.com, and webs.v1.example.com.
-        named && group.is_none_or(|group| group == self.group || group == format!("{}.{}", self.version, self.group))
+        named
+            && group.is_none_or(|group| {
+                group == self.group || group == format!("{}.{}", self.version, self.group)
+            })
     }
 }
 

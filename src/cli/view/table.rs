@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn ages_as_kubectl_has_them() {
-        let all = [0, 119, 120, 150, 3_599, 10_799, 10_800, 12_000, 100_000, 172_800, 200_000, 900_000, 90_000_000];
+        let all =
+            [0, 119, 120, 150, 3_599, 10_799, 10_800, 12_000, 100_000, 172_800, 200_000, 900_000, 90_000_000];
         let said: Vec<String> = all.into_iter().map(age).collect();
         insta::assert_snapshot!(said.join(" "), @"0s 119s 2m 2m30s 59m 179m 3h 3h20m 27h 2d 2d7h 10d 2y");
     }
