@@ -78,6 +78,34 @@ pub struct Spec {
     pub release_namespace: Option<String>,
     /// What is done about objects that are there already and in no instance.
     pub adoption: Adoption,
+    /// What is done with the CRDs of the chart's `crds/`.
+    pub crds: CrdPolicy,
+    /// Which objects the chart may make. Without it, any that the operator has the rights for, as operator-sdk has it.
+    pub allow: Option<Allow>,
+}
+
+/// What is done with the CRDs of a chart's `crds/`. They are never deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CrdPolicy {
+    /// Those that are missing are created, and those that are there are left, as Helm does.
+    #[default]
+    Create,
+    /// They are created, and made what the chart says.
+    CreateReplace,
+    /// They are somebody else's to install.
+    Skip,
+}
+
+/// Which objects a chart may make: members, and the objects of hooks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Allow {
+    /// The namespaces besides the release's own; `*` for all.
+    pub namespaces: Vec<String>,
+    /// The cluster-scoped kinds, each `<Kind>.<group>` or `<Kind>` of the core group; `*` for all.
+    pub cluster_scoped: Vec<String>,
+    /// The namespaced kinds, written likewise. Without it, all.
+    pub kinds: Option<Vec<String>>,
 }
 
 /// How long the result of a random, certificate or identifier function in a template is kept.

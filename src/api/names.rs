@@ -26,6 +26,14 @@ pub const TOOLING: &str = concat!("pintle/v", env!("CARGO_PKG_VERSION"));
 
 /// On each member: the definition whose instance it belongs to. The selector of the member watches.
 pub const DEFINITION: &str = "pintle.dev/definition";
+/// On the object of a hook: the id of the instance's set, of which it is no member.
+pub const HOOK_OF: &str = "pintle.dev/hook-of";
+/// On the object of a hook: the revision that it was made for.
+pub const HOOK_REVISION: &str = "pintle.dev/hook-revision";
+/// On the object of a hook: the event that it was made for.
+pub const HOOK_EVENT: &str = "pintle.dev/hook-event";
+/// On the object of a hook: which run it is, so that one that was made before a crash is known again.
+pub const HOOK_RUN: &str = "pintle.dev/hook-run";
 /// On the Secret of an instance's generated values: the id of the instance's set.
 pub const GENERATED_FOR: &str = "pintle.dev/generated-for";
 /// The finalizer of an instance with members that garbage collection does not reach.
@@ -37,6 +45,10 @@ pub const SUSPEND: &str = "pintle.dev/suspend";
 pub const RECONCILE: &str = "pintle.dev/reconcile";
 /// On an instance, `"true"`: its deletion leaves the members where they are.
 pub const ORPHAN: &str = "pintle.dev/orphan";
+/// On an instance, any new value: run the chart's tests.
+pub const TEST: &str = "pintle.dev/test";
+/// On an instance, `disabled`: no hooks are run, as with Helm's `--no-hooks`.
+pub const HOOKS: &str = "pintle.dev/hooks";
 /// On a member, `disabled`: it is never pruned.
 pub const PRUNE: &str = "pintle.dev/prune";
 /// On an instance, `Adopt` or `Refuse`: what is done about an object that is there already and in no instance; over the

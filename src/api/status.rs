@@ -11,8 +11,10 @@ pub const MESSAGE_LIMIT: usize = 1024;
 pub const NOTES_LIMIT: usize = 4096;
 /// How many members that are not ready are listed.
 pub const NOT_READY_LIMIT: usize = 10;
-/// How many hooks are listed.
-pub const HOOKS_LIMIT: usize = 20;
+/// How many hooks are listed; so many of one event can be run.
+pub const HOOKS_LIMIT: usize = 64;
+/// How many earlier revisions are remembered.
+pub const HISTORY_LIMIT: usize = 10;
 
 /// The status subresource.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,9 +35,78 @@ pub struct Status {
     /// Counts of the members, and the ones that are not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
-    /// The hooks of the current revision.
+    /// A revision, or an uninstall, whose hooks have begun to run and have not all succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Pending>,
+    /// The hooks of the current revision, in the order in which they run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Hook>,
+    /// The last run of the chart's tests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<Test>,
+}
+
+/// How far the hooks of a revision, or of an uninstall, have come. With [`Status::hooks`] it is all that a restart needs to
+/// go on where it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Pending {
+    /// What is done.
+    pub action: Action,
+    /// The revision.
+    pub revision: u32,
+    /// The digest of what began it: hooks of other inputs are other hooks.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub input_digest: String,
+    /// The value of `pintle.dev/reconcile` when they were begun: another one begins them anew, if one has failed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub request: String,
+    /// How often the hooks of the present event were begun anew, at somebody's request.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub attempt: u32,
+    /// The events whose hooks have all succeeded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub done: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+/// What is done to a release. It decides which hooks run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Action {
+    /// The first revision.
+    #[default]
+    Install,
+    /// A later one.
+    Upgrade,
+    /// A later one, made of what an earlier one was made of.
+    Rollback,
+    /// The end.
+    Uninstall,
+}
+
+/// A run of the chart's tests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Test {
+    /// The value of `pintle.dev/test` that asked for it.
+    pub request: String,
+    /// The revision that was tested.
+    pub revision: u32,
+    /// What came of it.
+    pub phase: HookPhase,
+    /// When it began, RFC 3339.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub started_at: String,
+    /// When it ended, RFC 3339.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub completed_at: String,
+    /// Why, for a person.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
 }
 
 /// What is deployed.
@@ -69,6 +140,10 @@ pub struct Release {
     /// The rendered NOTES.txt, cut at [`NOTES_LIMIT`].
     #[serde(skip_serializing_if = "String::is_empty")]
     pub notes: String,
+    /// What earlier revisions were made of, the latest first: [`Release::input_digest`] of each, shortened. Going back to
+    /// one of them is a rollback.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<String>,
 }
 
 /// operator-sdk's record of what is deployed. It keeps the whole manifest there, Secrets and all; here it has the name.
@@ -146,20 +221,44 @@ pub struct Member {
 pub struct Hook {
     /// `<Kind>.<group>`.
     pub kind: String,
-    /// Its name.
+    /// Its namespace, if the manifest names one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Its name; of a hook with `generateName`, that of the object that was made last.
     pub name: String,
+    /// `metadata.generateName`, for a hook without a name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub generate_name: String,
     /// Helm's events, as annotated: `pre-upgrade`, `post-install`.
     pub events: Vec<String>,
+    /// The event that it was last run at.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub event: String,
     /// What became of it.
     pub phase: HookPhase,
+    /// When it was begun, RFC 3339.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub started_at: String,
+    /// When its end was seen, RFC 3339.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub completed_at: String,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
 }
 
 /// What became of a hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HookPhase {
-    /// It was not run.
+    /// It was not run: its event is none of this revision's, or has not come.
     #[default]
     NotRun,
+    /// It runs.
+    Running,
+    /// It has ended well.
+    Succeeded,
+    /// It has not.
+    Failed,
 }
 
 /// A condition, as Kubernetes has them.
@@ -199,8 +298,6 @@ pub mod conditions {
     pub const RELEASE_FAILED: &str = "ReleaseFailed";
     /// operator-sdk: the release could not be kept as it is.
     pub const IRRECONCILABLE: &str = "Irreconcilable";
-    /// The chart has hooks that were not run.
-    pub const HOOKS_NOT_RUN: &str = "HooksNotRun";
     /// Members were changed by others, and the definition only reports it.
     pub const DRIFTED: &str = "Drifted";
 }

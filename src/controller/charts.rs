@@ -12,9 +12,9 @@ use super::{
     renderer::{Input, Render, RenderError, Renderer},
 };
 use crate::{
-    api::{Gvk, status},
+    api::status,
     chart::{self, Chart},
-    manifest::{self, Hook, Order},
+    manifest::{self, Order},
     release::object::Rendered,
     render::{self, GeneratedKey, GeneratedValues, Inputs, Limits, Program, Release, generated},
     values, yaml,
@@ -149,11 +149,9 @@ impl Renderer for ChartRenderer {
                 objects.push(Rendered { source: manifest.source.to_string(), object });
             }
         }
-        let mut hooks: Vec<&Hook> = manifests.hooks.iter().collect();
-        Hook::sort_for_run(&mut hooks);
         Ok(Render {
             objects,
-            hooks: hooks.into_iter().map(hook).collect(),
+            hooks: manifests.hooks,
             notes,
             generated: rendered.generated.iter().map(made).collect(),
         })
@@ -222,16 +220,6 @@ fn crds(chart: &Chart) -> anyhow::Result<Vec<Rendered>> {
         }
     }
     Ok(found)
-}
-
-fn hook(hook: &Hook) -> status::Hook {
-    let head = &hook.manifest.head;
-    status::Hook {
-        kind: Gvk::of(&head.api_version, &head.kind).group_kind(),
-        name: head.name.clone(),
-        events: hook.events.iter().map(|e| e.name().to_owned()).collect(),
-        phase: status::HookPhase::NotRun,
-    }
 }
 
 /// The values of earlier renders, as the renderer asks for them.
@@ -309,7 +297,11 @@ mod tests {
     fn what_a_chart_generates_is_told() {
         let out = render("ledger", "{}", &[]).unwrap();
         assert!(!out.generated.is_empty() && out.generated.iter().all(|m| m.fresh));
-        assert!(out.hooks.iter().any(|h| h.events.iter().any(|e| e == "pre-upgrade")), "{:?}", out.hooks);
+        assert!(
+            out.hooks.iter().any(|h| h.events.iter().any(|e| *e == manifest::Event::PreUpgrade)),
+            "{:?}",
+            out.hooks
+        );
     }
 
     #[test]

@@ -62,6 +62,10 @@ pub struct Marks {
     adoption: Text,
     #[serde(rename = "pintle.dev/adopt-release")]
     adopt_release: Text,
+    #[serde(rename = "pintle.dev/hooks")]
+    hooks: Text,
+    #[serde(rename = "pintle.dev/test")]
+    test: Text,
     #[serde(rename = "helm.sdk.operatorframework.io/reconcile-period")]
     period: Text,
     #[serde(rename = "helm.sdk.operatorframework.io/uninstall-wait")]
@@ -85,6 +89,16 @@ impl Marks {
     /// The value of `pintle.dev/reconcile`.
     pub fn reconcile(&self) -> &str {
         &self.reconcile.0
+    }
+
+    /// No hooks are to be run.
+    pub fn hooks_disabled(&self) -> bool {
+        &*self.hooks.0 == "disabled"
+    }
+
+    /// The value of `pintle.dev/test`.
+    pub fn test(&self) -> &str {
+        &self.test.0
     }
 
     /// Deletion is to leave the members.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::generated::{Generated, Made};
 use crate::{
     api::status,
+    manifest,
     release::object::Rendered,
     render::{Capabilities, Lookup},
 };
@@ -46,8 +47,8 @@ pub struct Input<'a> {
 pub struct Render {
     /// The objects, in install order.
     pub objects: Vec<Rendered>,
-    /// The hooks, in the order in which they would run.
-    pub hooks: Vec<status::Hook>,
+    /// The hooks, in the order of their kinds.
+    pub hooks: Vec<manifest::Hook>,
     /// NOTES.txt.
     pub notes: String,
     /// The random values that were used.

@@ -21,6 +21,8 @@ pub enum Trigger {
     Gone(Arc<ObjectKey>),
     /// A member does better or worse.
     Health(Arc<ObjectKey>),
+    /// A hook's object changed or is gone.
+    Hook(Arc<ObjectKey>),
     /// The kinds that the cluster serves changed.
     Served,
     /// Its period is over.
@@ -37,6 +39,7 @@ impl Trigger {
             Trigger::Changed | Trigger::Marked | Trigger::Deleted => "resource",
             Trigger::Member(_) | Trigger::Gone(_) => "member",
             Trigger::Health(_) => "health",
+            Trigger::Hook(_) => "hook",
             Trigger::Served => "served",
             Trigger::Period => "period",
             Trigger::Retry => "retry",
@@ -59,6 +62,7 @@ impl fmt::Display for Trigger {
             Trigger::Member(key) => write!(f, "{key} changed"),
             Trigger::Gone(key) => write!(f, "{key} gone"),
             Trigger::Health(key) => write!(f, "health of {key}"),
+            Trigger::Hook(key) => write!(f, "hook {key}"),
             Trigger::Served => f.write_str("served kinds changed"),
             Trigger::Period => f.write_str("period"),
             Trigger::Retry => f.write_str("retry"),

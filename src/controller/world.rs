@@ -4,6 +4,10 @@
 //! holds digests, never manifests. All methods are plain functions of what is known: which instances need a reconcile is
 //! their answer, and somebody else's to act on.
 
+mod hooks;
+
+pub use hooks::HookObject;
+
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -32,6 +36,8 @@ pub struct World {
     by_set: HashMap<Arc<str>, InstanceId>,
     members: HashMap<Arc<ObjectKey>, Member>,
     sets: HashMap<Arc<str>, HashSet<Arc<ObjectKey>>>,
+    /// The objects of hooks that run, or have lately.
+    hooks: HashMap<Arc<ObjectKey>, HookObject>,
     /// How often objects were put back, for those that were lately.
     repairs: HashMap<Arc<ObjectKey>, Repairs>,
     /// How many instances have members of a kind, or want some.
@@ -68,8 +74,6 @@ pub struct Memory {
     pub failures: u32,
     /// The value of `pintle.dev/reconcile` that was last acted on; none before the first reconcile.
     pub requested: Option<Box<str>>,
-    /// Whether it was said, as an Event, that hooks were not run, and for which revision.
-    pub hooks_said: u32,
 }
 
 /// What a render is made of. Equal inputs give an equal desired state.
@@ -169,6 +173,7 @@ impl World {
         let unused = self.use_kinds(key, Vec::new());
         let (id, instance) = self.instances.remove_entry(key)?;
         self.by_set.remove(&instance.set);
+        self.forget_hooks(&instance.set);
         Some((id, unused))
     }
 
@@ -223,6 +228,9 @@ impl World {
 
     /// Takes in an object that a watch or a list showed.
     pub fn saw<D: Depth>(&mut self, kind: &Arc<GroupKind>, seen: &Seen<D>) -> Vec<Wanted> {
+        if seen.hook.is_some() {
+            return self.saw_hook(kind, seen).into_iter().collect();
+        }
         let key =
             ObjectKey { kind: kind.clone(), namespace: seen.namespace().into(), name: seen.name().into() };
         let Some(set) = seen.part_of.as_deref() else {
@@ -285,7 +293,9 @@ impl World {
 
     /// Takes in that an object is gone from its watch, as of a resource version.
     pub fn gone(&mut self, key: &ObjectKey, version: u64) -> Vec<Wanted> {
-        let Some(member) = self.members.get(key) else { return Vec::new() };
+        let Some(member) = self.members.get(key) else {
+            return self.hook_gone(key, version).into_iter().collect();
+        };
         // Our own apply has brought it back since.
         if version != 0 && version < member.version {
             return Vec::new();
@@ -297,12 +307,12 @@ impl World {
 
     /// Members of a kind, in a namespace (or all), that a list which began at `epoch` did not show.
     pub fn members_not_since(&self, kind: &GroupKind, namespace: &str, epoch: u64) -> Vec<Arc<ObjectKey>> {
-        self.members
-            .iter()
-            .filter(|(key, m)| {
-                *key.kind == *kind
-                    && (namespace.is_empty() || *key.namespace == *namespace)
-                    && m.epoch < epoch
+        let members = self.members.iter().map(|(key, m)| (key, m.epoch));
+        let hooks = self.hooks.iter().map(|(key, h)| (key, h.epoch));
+        members
+            .chain(hooks)
+            .filter(|(key, seen)| {
+                *key.kind == *kind && (namespace.is_empty() || *key.namespace == *namespace) && *seen < epoch
             })
             .map(|(key, _)| key.clone())
             .collect()
@@ -310,6 +320,7 @@ impl World {
 
     /// Forgets all objects of a kind: nobody watches it any more.
     pub fn forget_kind(&mut self, kind: &GroupKind) {
+        self.hooks.retain(|key, _| *key.kind != *kind);
         let keys: Vec<_> = self.members.keys().filter(|k| *k.kind == *kind).cloned().collect();
         for key in keys {
             if let Some(member) = self.members.remove(&key) {
@@ -439,6 +450,7 @@ fn live<D: Depth>(seen: &Seen<D>, set: Arc<str>, applied: Option<Applied>) -> Li
         applied,
         deleting: seen.deleting,
         keep: seen.keep,
+        finalizers: seen.finalizers.clone(),
     }
 }
 

@@ -9,8 +9,8 @@ use std::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api, Client,
-    api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions, ValidationDirective},
-    core::{ApiResource, DynamicObject, DynamicResourceScope, PartialObjectMeta},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions, ValidationDirective},
+    core::{ApiResource, DynamicObject, DynamicResourceScope, PartialObjectMeta, Request},
 };
 use serde_json::{Value, json};
 
@@ -18,10 +18,13 @@ use super::{
     failure::Failure,
     inventory::{GroupKind, ObjectKey},
     object::{Desired, Served},
-    seen::{Meta, Seen},
+    seen::{Full, Meta, Seen},
     takeover,
 };
 use crate::api::{Gvk, names};
+
+/// What the API server answers about an object that it made.
+pub type Made = Seen<Full>;
 
 /// Discovery is not asked for again within this time.
 const ASKED_LATELY: Duration = Duration::from_secs(1);
@@ -206,6 +209,30 @@ impl Cluster {
         };
         api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(Failure::of)?;
         Ok(())
+    }
+
+    /// Creates an object that must not be there. One that is there is a [`Failure::Conflict`].
+    pub async fn create(&self, gvk: &Gvk, namespace: &str, object: &Value) -> Result<Made, Failure> {
+        let (resource, _) = self.resource_in(gvk).ok_or_else(|| Failure::NotServed(gvk.to_string()))?;
+        let api: Api<Made> = self.at(&resource, namespace);
+        let params =
+            PostParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PostParams::default() };
+        let request = Request::new(api.resource_url())
+            .create(&params, object.to_string().into_bytes())
+            .map_err(|e| Failure::Invalid(e.to_string()))?;
+        self.client.request(request).await.map_err(Failure::of)
+    }
+
+    /// Makes an object that is there what a hook wants it to be, but for the fields that others hold.
+    pub async fn apply_hook(&self, gvk: &Gvk, key: &ObjectKey, object: &Value) -> Result<Made, Failure> {
+        let (resource, _) = self.resource_in(gvk).ok_or_else(|| Failure::NotServed(gvk.to_string()))?;
+        let api: Api<Made> = self.at(&resource, &key.namespace);
+        let params = PatchParams {
+            field_manager: Some(names::FIELD_MANAGER.to_owned()),
+            field_validation: Some(ValidationDirective::Ignore),
+            ..PatchParams::default()
+        };
+        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(Failure::of)
     }
 
     /// The whole metadata of a live object, `managedFields` included.

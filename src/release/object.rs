@@ -192,7 +192,7 @@ pub fn flat(objects: Vec<Rendered>) -> Vec<Rendered> {
     out
 }
 
-fn gvk(object: &Value) -> Option<Gvk> {
+pub(super) fn gvk(object: &Value) -> Option<Gvk> {
     let api_version = object["apiVersion"].as_str().filter(|s| !s.is_empty())?;
     let kind = object["kind"].as_str().filter(|s| !s.is_empty())?;
     Some(Gvk::of(api_version, kind))
@@ -200,6 +200,31 @@ fn gvk(object: &Value) -> Option<Gvk> {
 
 /// The body of the apply, and whether the object is to be kept. The error is the path of what is no mapping.
 fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, bool), &'static str> {
+    let metadata = clean(&mut object, &key.namespace)?;
+    let annotations = mapping(metadata, "annotations")?;
+    let keep =
+        annotations.get(names::RESOURCE_POLICY).and_then(Value::as_str).is_some_and(|p| p.trim() == "keep");
+    if annotations.is_empty() {
+        metadata.remove("annotations");
+    }
+    let labels = mapping(metadata, "labels")?;
+    labels.insert(names::PART_OF.into(), parent.set().into());
+    labels.insert(names::DEFINITION.into(), parent.definition.clone().into());
+    if parent.can_own(key) && !keep {
+        match metadata.entry("ownerReferences").or_insert_with(|| Value::Array(Vec::new())) {
+            Value::Array(owners) => owners.push(parent.reference()),
+            other => *other = Value::Array(vec![parent.reference()]),
+        }
+    }
+    Ok((object, keep))
+}
+
+/// Takes out of a rendered object what a manifest must not say, and puts it in a namespace (none when empty). Its metadata.
+pub(super) fn clean<'o>(
+    object: &'o mut Value,
+    namespace: &str,
+) -> Result<&'o mut Map<String, Value>, &'static str> {
+    null_timestamps(object);
     let root = object.as_object_mut().ok_or("the object")?;
     root.remove("status");
     let metadata = mapping(root, "metadata")?;
@@ -216,32 +241,16 @@ fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, b
     ] {
         metadata.remove(field);
     }
-    if key.namespace.is_empty() {
+    if namespace.is_empty() {
         metadata.remove("namespace");
     } else {
-        metadata.insert("namespace".into(), key.namespace.to_string().into());
+        metadata.insert("namespace".into(), namespace.into());
     }
-    let annotations = mapping(metadata, "annotations")?;
-    let keep =
-        annotations.get(names::RESOURCE_POLICY).and_then(Value::as_str).is_some_and(|p| p.trim() == "keep");
-    if annotations.is_empty() {
-        metadata.remove("annotations");
-    }
-    let labels = mapping(metadata, "labels")?;
-    labels.insert(names::PART_OF.into(), parent.set().into());
-    labels.insert(names::DEFINITION.into(), parent.definition.clone().into());
-    if parent.can_own(key) && !keep {
-        match metadata.entry("ownerReferences").or_insert_with(|| Value::Array(Vec::new())) {
-            Value::Array(owners) => owners.push(parent.reference()),
-            other => *other = Value::Array(vec![parent.reference()]),
-        }
-    }
-    null_timestamps(&mut object);
-    Ok((object, keep))
+    Ok(metadata)
 }
 
 /// The mapping under a key; a null or nothing becomes an empty one.
-fn mapping<'a>(
+pub(super) fn mapping<'a>(
     map: &'a mut Map<String, Value>,
     key: &'static str,
 ) -> Result<&'a mut Map<String, Value>, &'static str> {

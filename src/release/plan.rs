@@ -28,6 +28,8 @@ pub struct Live {
     pub deleting: bool,
     /// Whether it says that it is never to be pruned.
     pub keep: bool,
+    /// While it is being deleted: the finalizers that hold it, separated by blanks.
+    pub finalizers: Box<str>,
 }
 
 /// What an apply left.
@@ -317,6 +319,7 @@ mod tests {
                         applied: Some(Applied { digest: d.digest, hash: Some(1) }),
                         deleting: false,
                         keep: d.keep,
+                        finalizers: Box::default(),
                     };
                     (d.key.clone(), live)
                 })

@@ -48,6 +48,10 @@ pub struct Seen<D> {
     pub deleting: bool,
     /// The set that it says it is part of.
     pub part_of: Option<Box<str>>,
+    /// The set whose hook it is, and which run of it.
+    pub hook: Option<(Box<str>, Box<str>)>,
+    /// Who must still let it go, while it is being deleted: its finalizers, separated by blanks.
+    pub finalizers: Box<str>,
     /// The hash of our entry in its `managedFields`.
     pub ours: Option<u64>,
     /// Whether `helm.sh/resource-policy: keep` or `pintle.dev/prune: disabled` is on it.
@@ -69,6 +73,8 @@ impl<D> Clone for Seen<D> {
             meta: self.meta.clone(),
             deleting: self.deleting,
             part_of: self.part_of.clone(),
+            hook: self.hook.clone(),
+            finalizers: self.finalizers.clone(),
             ours: self.ours,
             keep: self.keep,
             created: self.created.clone(),
@@ -115,14 +121,28 @@ impl<D> Seen<D> {
         if D::METADATA {
             return if self.deleting { Health::terminating() } else { Health::current() };
         }
-        health::of(&health::Observed {
+        health::of(&self.observed(group, kind))
+    }
+
+    fn observed<'a>(&'a self, group: &'a str, kind: &'a str) -> health::Observed<'a> {
+        health::Observed {
             group,
             kind,
             generation: self.meta.generation,
             deleting: self.deleting,
             spec: &self.spec,
             status: &self.status,
-        })
+        }
+    }
+
+    /// What it came to, if it is something that runs to an end; none while it runs.
+    pub fn end(&self, group: &str, kind: &str) -> Option<health::End> {
+        health::end(&self.observed(group, kind))
+    }
+
+    /// What it waits for on its way there.
+    pub fn progress(&self, group: &str, kind: &str) -> Option<Box<str>> {
+        health::progress(&self.observed(group, kind))
     }
 
     /// Its resource version as a number, 0 when it is none. Kubernetes promises since 1.35 that they can be compared;
@@ -179,6 +199,13 @@ impl<'de, D: Depth> Deserialize<'de> for Seen<D> {
             }
         }
         let text = |t: Text| (!t.0.is_empty()).then(|| t.0.into_string());
+        let deleting = m.deletion_timestamp.0;
+        let finalizers = if deleting {
+            m.finalizers.0.iter().map(|f| &*f.0).collect::<Vec<_>>().join(" ").into()
+        } else {
+            Box::default()
+        };
+        let hook_of = m.labels.0.hook_of.0;
         Ok(Seen {
             meta: ObjectMeta {
                 name: text(m.name),
@@ -188,7 +215,9 @@ impl<'de, D: Depth> Deserialize<'de> for Seen<D> {
                 generation: m.generation.0,
                 ..ObjectMeta::default()
             },
-            deleting: m.deletion_timestamp.0,
+            deleting,
+            hook: (!hook_of.is_empty()).then_some((hook_of, m.annotations.0.hook_run.0)),
+            finalizers,
             part_of: (!m.labels.0.part_of.0.is_empty()).then_some(m.labels.0.part_of.0),
             ours,
             keep,
@@ -219,6 +248,7 @@ struct Metadata {
     generation: super::lenient::Int,
     creation_timestamp: Text,
     deletion_timestamp: Present,
+    finalizers: List<Text>,
     labels: Struct<Labels>,
     annotations: Struct<Annotations>,
     managed_fields: List<Entry>,
@@ -230,6 +260,9 @@ struct Labels {
     // names::PART_OF
     #[serde(rename = "applyset.kubernetes.io/part-of")]
     part_of: Text,
+    // names::HOOK_OF
+    #[serde(rename = "pintle.dev/hook-of")]
+    hook_of: Text,
 }
 
 #[derive(serde::Deserialize, Default)]
@@ -240,6 +273,9 @@ struct Annotations {
     resource_policy: Text,
     #[serde(rename = "pintle.dev/prune")]
     prune: Text,
+    // names::HOOK_RUN
+    #[serde(rename = "pintle.dev/hook-run")]
+    hook_run: Text,
 }
 
 #[derive(serde::Deserialize, Default)]

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Cluster, Namespace, Process, process, wait},
+    hooks::finish,
     operator::{Resources, condition},
 };
 
@@ -92,9 +93,27 @@ async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs
     for (kind, plural, spec) in whole() {
         uids.insert(kind, deployed(&space, &operator, kind, plural, "all", spec).await);
     }
-    for (kind, plural, _) in whole() {
+    let resources = |kind: &str, plural: &str| {
         let gvk = GroupVersionKind::gvk("charts.pintle.dev", "v1alpha1", kind);
-        let resources = Resources::of(&space, ApiResource::from_gvk_with_plural(&gvk, plural));
+        Resources::of(&space, ApiResource::from_gvk_with_plural(&gvk, plural))
+    };
+    // A hook of an upgrade, and a test.
+    let ledgers = resources("Ledger", "ledgers");
+    ledgers.change("all", json!({"replicas": 2})).await.unwrap();
+    let webs = resources("Web", "webs");
+    webs.annotate("all", "pintle.dev/test", "1").await.unwrap();
+    finish(&space, "all-web-test-connection", "Succeeded").await;
+    wait::until("the hook and the test have run", wait::PATIENCE, || async {
+        operator.check()?;
+        let (ledger, web) = (ledgers.api().get("all").await?, webs.api().get("all").await?);
+        let done = ledger.data["status"]["release"]["revision"] == 2
+            && web.data["status"]["test"]["phase"] == "Succeeded";
+        Ok(done.then_some(()))
+    })
+    .await
+    .unwrap_or_else(|error| panic!("{error:#}\n{}", process::tail(operator.log(), 30)));
+    for (kind, plural, _) in whole() {
+        let resources = resources(kind, plural);
         resources.api().delete("all", &DeleteParams::default()).await.unwrap();
         wait::gone(resources.api(), "all", &uids[kind]).await.unwrap();
     }

@@ -99,21 +99,6 @@ async fn sloppy_manifests_are_read_as_the_cluster_would() {
 }
 
 #[tokio::test]
-async fn hooks_are_told_apart_and_said_not_to_run() {
-    let cluster = Cluster::shared().await.unwrap();
-    let space = cluster.namespace("hooks").await.unwrap();
-    let operator = Operator::sample(cluster, &space).await.unwrap();
-    let samples = Resources::new(&space, "Sample");
-    samples.create("web", json!({"hook": true, "workload": false})).await.unwrap();
-    let web = samples.ready(&operator, "web").await.unwrap();
-    let message = condition(&web, "HooksNotRun").unwrap()["message"].as_str().unwrap();
-    assert!(message.contains("Job.batch web-migrate (pre-upgrade)"), "{message}");
-    assert_eq!(web.data["status"]["hooks"][0]["phase"], "NotRun");
-    assert!(samples.event(&operator, "web", "HooksNotRun").await.unwrap().contains("web-migrate"));
-    assert!(space.api::<k8s_openapi::api::batch::v1::Job>().get_opt("web-migrate").await.unwrap().is_none());
-}
-
-#[tokio::test]
 async fn a_watches_file_is_honoured_or_refused() {
     let cluster = Cluster::shared().await.unwrap();
     let space = cluster.namespace("watches").await.unwrap();

@@ -13,6 +13,7 @@ mod deploy;
 mod drift;
 mod errors;
 mod generated;
+mod hooks;
 mod idle;
 mod leader;
 mod lifecycle;

@@ -143,7 +143,7 @@ impl Work<'_> {
     }
 
     /// Whether operator-sdk has deployed the instance and we have not yet.
-    fn follows_sdk(&self) -> bool {
+    pub(super) fn follows_sdk(&self) -> bool {
         self.cr.status.release.is_none() && self.cr.status.deployed_release.is_some()
     }
 

@@ -15,6 +15,7 @@
 
 mod act;
 mod adopt;
+mod hooks;
 mod render;
 mod report;
 mod status;
@@ -26,7 +27,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use self::{render::Rendering, status::Problem};
+use self::{
+    hooks::Course,
+    render::Rendering,
+    status::{Hooks, Problem},
+};
 use super::{
     Operator, Served,
     cr::Cr,
@@ -44,6 +49,7 @@ use crate::{
         inventory::{Extent, GroupKind, ObjectKey, Parent},
         object::Desired,
         plan::{self, Plan, Situation, members_digest},
+        scope,
     },
 };
 
@@ -67,6 +73,8 @@ enum Outcome {
     Suspended,
     /// It failed, and is tried again.
     Failed(Problem),
+    /// It failed, and trying again would be no use.
+    Stuck(Problem),
 }
 
 impl Outcome {
@@ -77,7 +85,7 @@ impl Outcome {
             Outcome::Applied => "applied",
             Outcome::Waiting(_) => "waiting",
             Outcome::Suspended => "suspended",
-            Outcome::Failed(_) => "failed",
+            Outcome::Failed(_) | Outcome::Stuck(_) => "failed",
         }
     }
 }
@@ -98,7 +106,7 @@ impl Operator {
             Outcome::Applied | Outcome::Waiting(_) => {
                 tracing::info!(%kind, instance = %id, trigger = %triggers, result, seconds = took, "reconciled");
             }
-            Outcome::Failed(problem) => {
+            Outcome::Failed(problem) | Outcome::Stuck(problem) => {
                 tracing::warn!(%kind, instance = %id, trigger = %triggers, result, seconds = took,
                     reason = problem.reason, error = %problem.message, "reconcile failed");
             }
@@ -199,6 +207,11 @@ impl<'a> Work<'a> {
         })
     }
 
+    /// The resource as it is known now: what this reconcile has written itself is in it.
+    fn latest(&self) -> Arc<Cr> {
+        self.operator.world().instance(self.id).map_or_else(|| self.cr.clone(), |i| i.cr.clone())
+    }
+
     fn cluster(&self) -> &Cluster {
         &self.operator.cluster
     }
@@ -215,6 +228,8 @@ impl<'a> Work<'a> {
             || self.cr.status.observed_generation != Some(self.cr.generation())
             || !self.cr.marks.is_parent_of(&self.set)
             || self.cr.marks.uninstall_waits() && !self.cr.finalizer
+            || self.cr.status.pending.is_some()
+            || self.wants_tests(self.cr.status.test.as_ref())
         {
             return false;
         }
@@ -229,24 +244,54 @@ impl<'a> Work<'a> {
     /// Steps 3 to 10.
     async fn deploy(&self, everything: bool) -> Result<Outcome, Problem> {
         let rendering = self.render().await?;
-        self.watch(&rendering).await?;
+        self.check_scope(&rendering)?;
+        let mut hooks = self.hooks_of(&rendering);
+        self.watch(&rendering, &hooks).await?;
         self.recall(&rendering);
         let plan = self.plan(&rendering, everything);
         self.claim(&rendering, &plan).await?;
         self.keep_generated(&rendering).await?;
+        if let Some(outcome) = self.before_apply(&rendering, &mut hooks).await? {
+            return Ok(outcome);
+        }
         let applied = self.apply(&rendering, &plan).await?;
         let pruned = self.prune(&rendering, &plan).await?;
-        self.remember(&rendering, &plan);
-        self.report(&rendering, &plan, applied || pruned).await
+        let course = if is_complete(&rendering, &plan) {
+            self.after_apply(&rendering, &mut hooks).await.unwrap_or_else(Course::Trouble)
+        } else {
+            Course::Done
+        };
+        self.remember(&rendering, &plan, &hooks);
+        self.report(&rendering, &plan, applied || pruned, hooks, course).await
+    }
+
+    /// What the definition does not allow is not begun with.
+    fn check_scope(&self, rendering: &Rendering) -> Result<(), Problem> {
+        let Some(allow) = &self.served.definition.spec.allow else { return Ok(()) };
+        let refused = scope::refused(
+            allow,
+            &rendering.prepared.desired,
+            &rendering.hooks,
+            &rendering.namespace,
+            |gvk| self.cluster().served(gvk),
+        );
+        if refused.is_empty() {
+            return Ok(());
+        }
+        Err(Problem { reason: "NotAllowed", message: refused.join("; "), passing: false })
     }
 
     /// Step 5: watches the kinds of what is desired and of what the set has had.
-    async fn watch(&self, rendering: &Rendering) -> Result<(), Problem> {
+    async fn watch(&self, rendering: &Rendering, hooks: &Hooks) -> Result<(), Problem> {
         let extent = self.cr.marks.extent();
         let mut keys: Vec<Arc<ObjectKey>> =
             rendering.prepared.desired.iter().map(|d| d.key.clone()).collect();
         keys.extend(self.keys_of_extent(&extent));
+        let members = keys.len();
+        keys.extend(self.hook_keys(rendering, hooks));
         self.use_kinds(&keys);
+        // Those of hooks are watched when their turn comes.
+        keys.truncate(members);
         let mut keys: Vec<&ObjectKey> = keys.iter().map(|k| &**k).collect();
         keys.sort_unstable_by(|a, b| (&a.kind, &a.namespace).cmp(&(&b.kind, &b.namespace)));
         self.operator.watch(&keys).await.map_err(|f| Problem::of_failure("WatchFailed", &f))
@@ -327,11 +372,8 @@ impl<'a> Work<'a> {
     }
 
     /// Remembers that all was applied, for step 2 of the next reconcile.
-    fn remember(&self, rendering: &Rendering, plan: &Plan) {
-        let complete = rendering.prepared.unserved.is_empty()
-            && plan.foreign.is_empty()
-            && plan.leaving.is_empty()
-            && plan.held.is_empty();
+    fn remember(&self, rendering: &Rendering, plan: &Plan, hooks: &Hooks) {
+        let complete = is_complete(rendering, plan) && hooks.pending.is_none();
         let keys: Arc<[Arc<ObjectKey>]> = rendering.prepared.desired.iter().map(|d| d.key.clone()).collect();
         let extent = {
             let mut world = self.operator.world();
@@ -345,12 +387,25 @@ impl<'a> Work<'a> {
         // What was pruned may have been the last of its kind.
         let mut used = keys.to_vec();
         used.extend(self.keys_of_extent(&extent));
+        let running = self.hook_keys(rendering, hooks);
+        if running.is_empty() {
+            self.operator.world().forget_hooks(&self.set);
+        }
+        used.extend(running);
         self.use_kinds(&used);
     }
 
     fn problem(&self, reason: &'static str, key: &ObjectKey, failure: &Failure) -> Problem {
         Problem { reason, message: format!("{key}: {}", failure.about(key)), passing: failure.is_passing() }
     }
+}
+
+/// Whether all that is desired is applied, and nothing is put off.
+fn is_complete(rendering: &Rendering, plan: &Plan) -> bool {
+    rendering.prepared.unserved.is_empty()
+        && plan.foreign.is_empty()
+        && plan.leaving.is_empty()
+        && plan.held.is_empty()
 }
 
 /// How long to wait after so many failures in a row.

@@ -12,13 +12,14 @@ use super::{
     status::Problem,
 };
 use crate::{
-    api::{Gvk, definition::GeneratedValues, status},
+    api::{Gvk, definition::GeneratedValues},
     release::{
         cluster::Cluster,
         digest::Long,
         failure::Failure,
+        hooks::{self, Hook},
         inventory::{GroupKind, ObjectKey},
-        object::{Prepared, Rendered, flat, kinds_of, manifest_digest, prepare},
+        object::{self, Prepared, Rendered, flat, kinds_of, manifest_digest, prepare},
     },
     render::{Lookup, LookupRecord},
 };
@@ -38,8 +39,8 @@ pub(super) struct Rendering {
     pub values_digest: String,
     /// Digest of what was rendered.
     pub manifest_digest: String,
-    /// The hooks.
-    pub hooks: Vec<status::Hook>,
+    /// The hooks, in the order in which those of one event run.
+    pub hooks: Vec<Hook>,
     /// The notes.
     pub notes: String,
     /// The random values that were kept before.
@@ -75,20 +76,21 @@ impl Work<'_> {
             Some(r) if r.input_digest == input_digest => r.revision,
             Some(r) => r.revision.saturating_add(1),
         };
-        let rendering =
-            |(render, prepared, generated): (Render, Prepared, Arc<Generated>), revision| Rendering {
+        let rendering = |(render, prepared, generated): (Render, Prepared, Arc<Generated>), revision| {
+            Ok(Rendering {
                 manifest_digest: manifest_digest(&prepared),
                 prepared,
                 revision,
                 input_digest: input_digest.clone(),
                 values_digest: values_digest.clone(),
-                hooks: render.hooks,
+                hooks: hooks::prepare(&render.hooks).map_err(|e| invalid(&e))?,
                 notes: render.notes,
                 made: render.generated,
                 generated,
                 namespace: namespace.clone(),
-            };
-        let first = rendering(self.render_as(revision, &namespace).await?, revision);
+            })
+        };
+        let first = rendering(self.render_as(revision, &namespace).await?, revision)?;
         match release {
             Some(r)
                 if r.input_digest == input_digest
@@ -96,7 +98,7 @@ impl Work<'_> {
                     && !r.manifest_digest.is_empty() =>
             {
                 let revision = revision.saturating_add(1);
-                Ok(rendering(self.render_as(revision, &namespace).await?, revision))
+                rendering(self.render_as(revision, &namespace).await?, revision)
             }
             _ => Ok(first),
         }
@@ -176,11 +178,7 @@ impl Work<'_> {
     }
 
     fn prepare(&self, objects: Vec<Rendered>, namespace: &str) -> Result<Prepared, Problem> {
-        prepare(objects, &self.parent, namespace, |gvk| self.cluster().served(gvk)).map_err(|e| Problem {
-            reason: "InvalidManifest",
-            message: e.to_string(),
-            passing: false,
-        })
+        prepare(objects, &self.parent, namespace, |gvk| self.cluster().served(gvk)).map_err(|e| invalid(&e))
     }
 
     async fn load_generated(&self, namespace: &str) -> Result<Generated, Problem> {
@@ -256,6 +254,10 @@ impl Work<'_> {
             .await
             .map_err(|f| Problem::of_failure("GeneratedValuesFailed", &f))
     }
+}
+
+fn invalid(error: &object::Error) -> Problem {
+    Problem { reason: "InvalidManifest", message: error.to_string(), passing: false }
 }
 
 fn of_render(error: &RenderError) -> Problem {

@@ -8,8 +8,9 @@ use serde_json::json;
 use super::{
     super::events::Level,
     Outcome, Work,
+    hooks::Course,
     render::Rendering,
-    status::{self, Deployed, Problem, Seen, not_run},
+    status::{self, Deployed, Hooks, Problem, Seen},
 };
 use crate::{
     api::{names, status::Status},
@@ -27,7 +28,12 @@ impl Work<'_> {
         rendering: &Rendering,
         plan: &Plan,
         acted: bool,
+        mut hooks: Hooks,
+        course: Course,
     ) -> Result<Outcome, Problem> {
+        if let Course::Waiting(what, _) = &course {
+            hooks.running = Some(what.clone());
+        }
         let desired = &rendering.prepared.desired;
         let mut waiting: Vec<String> = rendering
             .prepared
@@ -54,16 +60,33 @@ impl Work<'_> {
                 String::new()
             },
             notes: rendering.notes.clone(),
-            hooks: rendering.hooks.clone(),
+            hooks: hooks.clone(),
             tolerated: plan.tolerated.iter().map(|at| desired[*at].key.to_string()).collect(),
             waiting: waiting.clone(),
         };
         let before = &self.cr.status;
         let new_revision = before.release.as_ref().is_none_or(|r| r.revision != rendering.revision);
-        let status = status::deployed(before, self.cr.generation(), deployed, &self.seen(&keys), &now());
+        let mut status = status::deployed(before, self.cr.generation(), deployed, &self.seen(&keys), &now());
+        if let Course::Failed(problem) | Course::Trouble(problem) = &course {
+            let (generation, seen) = (self.cr.generation(), self.seen(&keys));
+            status = status::hook_failed(&status, generation, hooks.clone(), problem, &seen, &now());
+            self.say_failed(problem);
+        }
         self.write(status).await?;
         if new_revision && waiting.is_empty() {
             self.say_deployed(rendering);
+        }
+        match course {
+            Course::Done => {}
+            Course::Waiting(_, until) | Course::Testing(until) => return Ok(Outcome::Waiting(until)),
+            Course::Trouble(problem) => return Ok(Outcome::Failed(problem)),
+            Course::Failed(problem) => {
+                let post = hooks.pending.as_ref().map(|p| crate::release::hooks::events(p.action).1);
+                if let Some(post) = post {
+                    self.clean_failed(post, &rendering.hooks, &hooks).await?;
+                }
+                return Ok(Outcome::Stuck(problem));
+            }
         }
         if waiting.is_empty() {
             return Ok(if acted { Outcome::Applied } else { Outcome::Unchanged });
@@ -93,11 +116,6 @@ impl Work<'_> {
             let note = format!("the operator's definition sets {key} to {value:?}, whatever the spec says");
             self.say(Level::Warning, "OverrideValuesInUse", "Render", None, &note);
         }
-        let hooks = not_run(&rendering.hooks);
-        if !hooks.is_empty() {
-            let note = format!("hooks are not run yet by this version: {}", hooks.join(", "));
-            self.say(Level::Warning, "HooksNotRun", "Apply", None, &note);
-        }
     }
 
     /// When nothing is new but how the members do.
@@ -112,7 +130,9 @@ impl Work<'_> {
 
     /// When something failed.
     pub(super) async fn report_failure(&self, problem: Problem) -> Outcome {
-        let before = &self.cr.status;
+        // What this reconcile has written before it failed stays.
+        let latest = self.latest();
+        let before = &latest.status;
         let is_new = before.condition(crate::api::status::conditions::READY).is_none_or(|c| {
             c.status != "False"
                 || c.reason != problem.reason
@@ -145,7 +165,7 @@ impl Work<'_> {
 
     /// Writes the status, if it is another one.
     pub(super) async fn write(&self, status: Status) -> Result<(), Problem> {
-        if status == self.cr.status {
+        if status == self.latest().status {
             return Ok(());
         }
         self.drop_manifest().await?;

@@ -2,8 +2,8 @@
 
 use crate::{
     api::status::{
-        Chart, Condition, DeployedRelease, HOOKS_LIMIT, Hook, HookPhase, Member, NOT_READY_LIMIT,
-        NOTES_LIMIT, Release, Resources, Status, conditions, cut,
+        Action, Chart, Condition, DeployedRelease, HISTORY_LIMIT, Hook, Member, NOT_READY_LIMIT, NOTES_LIMIT, Pending,
+        Release, Resources, Status, Test, conditions, cut,
     },
     release::{
         failure::Failure,
@@ -62,11 +62,47 @@ pub(super) struct Deployed {
     pub manifest_digest: String,
     pub members_digest: String,
     pub notes: String,
-    pub hooks: Vec<Hook>,
+    pub hooks: Hooks,
     /// What is not applied yet, each a sentence.
     pub waiting: Vec<String>,
     /// Members that others changed and that are left so.
     pub tolerated: Vec<String>,
+}
+
+/// What is said of hooks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Hooks {
+    /// What is under way.
+    pub pending: Option<Pending>,
+    /// The hooks, each a line.
+    pub lines: Vec<Hook>,
+    /// The tests.
+    pub test: Option<Test>,
+    /// The hook that runs, and what it waits for: a sentence.
+    pub running: Option<String>,
+}
+
+impl Hooks {
+    /// As the status has them.
+    pub fn of(status: &Status) -> Self {
+        Hooks {
+            pending: status.pending.clone(),
+            lines: status.hooks.clone(),
+            test: status.test.clone(),
+            running: None,
+        }
+    }
+
+    fn into(self, status: &mut Status, now: &str) {
+        status.pending = self.pending;
+        status.hooks = self.lines;
+        status.test = self.test;
+        if let Some(message) = &self.running {
+            status.set(conditions::READY, false, "HookRunning", message, now);
+            status.set(conditions::RECONCILING, true, "HookRunning", message, now);
+            status.unset(conditions::STALLED);
+        }
+    }
 }
 
 /// The status of an instance whose objects are applied.
@@ -92,6 +128,7 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
                 _ => now.to_owned(),
             },
             notes: cut(&d.notes, NOTES_LIMIT),
+            history: history(previous, d.revision),
         });
         let reason = if d.revision == 1 { "InstallSuccessful" } else { "UpgradeSuccessful" };
         // operator-sdk puts the chart's notes there.
@@ -100,7 +137,6 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
     }
     status.unset(conditions::RELEASE_FAILED);
     status.unset(conditions::IRRECONCILABLE);
-    hooks(&mut status, &d.hooks, now);
     if d.tolerated.is_empty() {
         status.unset(conditions::DRIFTED);
     } else {
@@ -108,7 +144,61 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
         status.set(conditions::DRIFTED, true, "Reported", &message, now);
     }
     health(&mut status, members, &d.waiting, now);
+    d.hooks.into(&mut status, now);
     finish(status)
+}
+
+/// What the revisions before `revision` were made of, the latest first.
+fn history(previous: Option<&Release>, revision: u32) -> Vec<String> {
+    let Some(previous) = previous else { return Vec::new() };
+    let mut history = previous.history.clone();
+    if previous.revision != revision {
+        history.insert(0, short(&previous.input_digest));
+        history.truncate(HISTORY_LIMIT);
+    }
+    history
+}
+
+/// A digest as the history has it.
+pub(super) fn short(digest: &str) -> String {
+    digest.trim_start_matches("sha256:").chars().take(16).collect()
+}
+
+/// The status of an instance whose hooks run before anything is applied.
+pub(super) fn hooks_running(
+    before: &Status,
+    generation: i64,
+    hooks: Hooks,
+    members: &[Seen],
+    now: &str,
+) -> Status {
+    let mut status = Status { observed_generation: Some(generation), ..before.clone() };
+    status.resources = (!members.is_empty()).then(|| resources(members));
+    status.unset(conditions::RELEASE_FAILED);
+    status.unset(conditions::IRRECONCILABLE);
+    hooks.into(&mut status, now);
+    finish(status)
+}
+
+/// The status of an instance of which a hook has failed.
+pub(super) fn hook_failed(
+    before: &Status,
+    generation: i64,
+    hooks: Hooks,
+    problem: &Problem,
+    members: &[Seen],
+    now: &str,
+) -> Status {
+    let before = Status { pending: hooks.pending.clone(), ..before.clone() };
+    let mut status = failed(&before, generation, problem, members, now);
+    let reason = match hooks.pending.as_ref().map(|p| p.action) {
+        Some(Action::Install) => "InstallError",
+        Some(Action::Uninstall) => "UninstallError",
+        _ => "UpgradeError",
+    };
+    status.set(conditions::RELEASE_FAILED, true, reason, &problem.message, now);
+    hooks.into(&mut status, now);
+    status
 }
 
 /// The status of an instance about which nothing is new but how its members do: all are as they were applied.
@@ -133,8 +223,10 @@ pub(super) fn failed(
     status.resources = (!members.is_empty()).then(|| resources(members));
     // operator-sdk tells a failed install or upgrade from a release that could not be kept.
     let upgrade = before.release.is_some();
-    let spec_is_new =
-        before.observed_generation != Some(generation) || before.is(conditions::RELEASE_FAILED) || !upgrade;
+    let spec_is_new = before.pending.is_some()
+        || before.observed_generation != Some(generation)
+        || before.is(conditions::RELEASE_FAILED)
+        || !upgrade;
     let (failed, reason) = match (spec_is_new, upgrade) {
         (true, false) => (conditions::RELEASE_FAILED, "InstallError"),
         (true, true) => (conditions::RELEASE_FAILED, "UpgradeError"),
@@ -272,27 +364,6 @@ fn resources(members: &[Seen]) -> Resources {
     found
 }
 
-/// Hooks are listed, and a condition says that they were not run. Test hooks are run on demand, by Helm too.
-fn hooks(status: &mut Status, hooks: &[Hook], now: &str) {
-    status.hooks = hooks.iter().take(HOOKS_LIMIT).cloned().collect();
-    let not_run: Vec<String> = not_run(hooks);
-    if not_run.is_empty() {
-        status.unset(conditions::HOOKS_NOT_RUN);
-    } else {
-        let message = format!("hooks are not run yet by this version: {}", not_run.join(", "));
-        status.set(conditions::HOOKS_NOT_RUN, true, "NotSupported", &message, now);
-    }
-}
-
-/// The hooks that Helm would have run and that were not, each as `Job web-migrate (pre-upgrade)`.
-pub(super) fn not_run(hooks: &[Hook]) -> Vec<String> {
-    hooks
-        .iter()
-        .filter(|h| h.phase == HookPhase::NotRun && h.events.iter().any(|e| e != "test"))
-        .map(|h| format!("{} {} ({})", h.kind, h.name, h.events.join(", ")))
-        .collect()
-}
-
 fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
@@ -332,7 +403,7 @@ mod tests {
             manifest_digest: "m".into(),
             members_digest: "u".into(),
             notes: "Enjoy.".into(),
-            hooks: Vec::new(),
+            hooks: Hooks::default(),
             waiting: Vec::new(),
             tolerated: Vec::new(),
         }
@@ -392,23 +463,5 @@ mod tests {
         assert_eq!(found.not_ready[0].name, "last");
         assert!(status.is(conditions::STALLED));
         assert!(serde_json::to_string(&status).unwrap().len() < 16 << 10);
-    }
-
-    #[test]
-    fn hooks_that_were_not_run_are_said() {
-        let hook = |name: &str, event: &str| Hook {
-            kind: "Job.batch".into(),
-            name: name.into(),
-            events: vec![event.into()],
-            phase: HookPhase::NotRun,
-        };
-        let d =
-            Deployed { hooks: vec![hook("migrate", "pre-upgrade"), hook("try", "test")], ..deployment(1) };
-        let status = deployed(&Status::default(), 1, d, &[], "t");
-        assert_eq!(
-            status.condition(conditions::HOOKS_NOT_RUN).unwrap().message,
-            "hooks are not run yet by this version: Job.batch migrate (pre-upgrade)"
-        );
-        assert!(status.is(conditions::READY));
     }
 }

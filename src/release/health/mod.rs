@@ -5,8 +5,11 @@
 
 mod batch;
 mod core;
+mod end;
 mod generic;
 mod workloads;
+
+pub use end::{End, end, ends, progress};
 
 use super::lenient::{Flag, Int, List, Present, Struct, Text};
 
@@ -153,6 +156,8 @@ pub struct Status {
     number_available: Int,
     number_ready: Int,
     phase: Text,
+    reason: Text,
+    message: Text,
     conditions: List<Condition>,
     load_balancer: Struct<LoadBalancer>,
     start_time: Present,
@@ -191,6 +196,15 @@ struct Container {
 #[serde(default)]
 struct ContainerState {
     waiting: Struct<Waiting>,
+    terminated: Struct<Terminated>,
+}
+
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Terminated {
+    exit_code: Int,
+    reason: Text,
+    message: Text,
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]
