@@ -297,11 +297,7 @@ mod tests {
     fn what_a_chart_generates_is_told() {
         let out = render("ledger", "{}", &[]).unwrap();
         assert!(!out.generated.is_empty() && out.generated.iter().all(|m| m.fresh));
-        assert!(
-            out.hooks.iter().any(|h| h.events.iter().any(|e| *e == manifest::Event::PreUpgrade)),
-            "{:?}",
-            out.hooks
-        );
+        assert!(out.hooks.iter().any(|h| h.events.contains(&manifest::Event::PreUpgrade)), "{:?}", out.hooks);
     }
 
     #[test]

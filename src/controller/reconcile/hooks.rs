@@ -83,9 +83,7 @@ impl Work<'_> {
             test.message = "a new revision began".into();
         }
         let action = self.action(rendering);
-        if self.cr.marks.hooks_disabled()
-            || self.is_taken_over()
-            || !hooks::any_of(&rendering.hooks, action)
+        if self.cr.marks.hooks_disabled() || self.is_taken_over() || !hooks::any_of(&rendering.hooks, action)
         {
             return state;
         }

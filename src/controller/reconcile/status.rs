@@ -2,8 +2,8 @@
 
 use crate::{
     api::status::{
-        Action, Chart, Condition, DeployedRelease, HISTORY_LIMIT, Hook, Member, NOT_READY_LIMIT, NOTES_LIMIT, Pending,
-        Release, Resources, Status, Test, conditions, cut,
+        Action, Chart, Condition, DeployedRelease, HISTORY_LIMIT, Hook, Member, NOT_READY_LIMIT, NOTES_LIMIT,
+        Pending, Release, Resources, Status, Test, conditions, cut,
     },
     release::{
         failure::Failure,
