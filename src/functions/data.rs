@@ -103,7 +103,7 @@ fn must_to_yaml(call: &Call<'_>) -> Outcome {
         }
     };
     let text = yaml::to_string(&plain).map_err(|error| Error::new(error.to_string()))?;
-    limits::check_text(text.len())?;
+    limits::check_text(call.scope, text.len())?;
     Ok(without_line_end(text))
 }
 

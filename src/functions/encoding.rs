@@ -133,7 +133,7 @@ fn decode_base32(text: &[u8]) -> Result<Vec<u8>, Error> {
 
 fn base32_encode(call: &Call<'_>) -> Outcome {
     let text = call.bytes(0);
-    limits::check_text(text.len() / 5 * 8)?;
+    limits::check_text(call.scope, text.len() / 5 * 8)?;
     Ok(Value::from(BASE32.encode(text)))
 }
 

@@ -1,17 +1,16 @@
 //! How much one call may answer. Charts come nowhere near; what would exhaust the memory is refused.
 
 use super::Error;
-
-/// The longest text that a function answers, in bytes.
-pub(crate) const MAX_TEXT: usize = 64 << 20;
+use crate::value::Scope;
 
 /// The longest list that a function makes out of a number.
 pub(crate) const MAX_ITEMS: usize = 1 << 22;
 
-/// Refuses a text of this many bytes if it is too long.
-pub(crate) fn check_text(size: usize) -> Result<(), Error> {
-    if size > MAX_TEXT {
-        return Err(Error::Limit(format!("the result would be longer than {MAX_TEXT} bytes")));
+/// Refuses a text of this many bytes if it is longer than the render allows.
+pub(crate) fn check_text(scope: &Scope, size: usize) -> Result<(), Error> {
+    let most = scope.text_limit();
+    if size > most {
+        return Err(Error::Limit(format!("the result would be longer than {most} bytes")));
     }
     Ok(())
 }

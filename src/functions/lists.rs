@@ -369,7 +369,7 @@ fn join(call: &Call<'_>) -> Outcome {
     let texts = texts(call, call.arg(1))?;
     let between = call.bytes(0);
     let size = texts.iter().map(|text| text.len()).sum::<usize>() + between.len().saturating_mul(texts.len());
-    limits::check_text(size)?;
+    limits::check_text(call.scope, size)?;
     Ok(typed::text(texts.join(between)))
 }
 

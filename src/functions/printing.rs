@@ -76,7 +76,7 @@ fn html(call: &Call<'_>) -> Outcome {
             escaped => out.extend_from_slice(escaped.as_bytes()),
         }
     }
-    limits::check_text(out.len())?;
+    limits::check_text(call.scope, out.len())?;
     Ok(typed::text(out))
 }
 
@@ -101,7 +101,7 @@ fn js(call: &Call<'_>) -> Outcome {
         // Go takes what is not UTF-8 for U+FFFD, which is printable, and writes it as it is.
         out.extend_from_slice(chunk.invalid());
     }
-    limits::check_text(out.len())?;
+    limits::check_text(call.scope, out.len())?;
     Ok(typed::text(out))
 }
 
@@ -116,6 +116,6 @@ fn urlquery(call: &Call<'_>) -> Outcome {
             _ => write!(out, "%{byte:02X}").map_err(|error| Error::new(error.to_string()))?,
         }
     }
-    limits::check_text(out.len())?;
+    limits::check_text(call.scope, out.len())?;
     Ok(Value::from(out))
 }

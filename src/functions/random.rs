@@ -43,7 +43,7 @@ const fn count(name: &'static str, native: Native, summary: &'static str) -> Fun
 /// The asked-for length. sprig swallows the error of a negative one, and answers with nothing.
 fn length(call: &Call<'_>) -> Result<usize, Error> {
     let length = usize::try_from(call.int(0)).unwrap_or(0);
-    limits::check_text(length)?;
+    limits::check_text(call.scope, length)?;
     Ok(length)
 }
 

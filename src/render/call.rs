@@ -60,6 +60,9 @@ pub(super) fn library(
         Generated::No => (function.native)(&call),
         kept => generated::call(run, function, kept, &call),
     };
+    if let Ok(value) = &answer {
+        run.account(value)?;
+    }
     match answer {
         Ok(value) if text && !value.is_string() => Ok(Value::from(&*escaped(&value))),
         Ok(value) => Ok(value),

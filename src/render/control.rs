@@ -49,10 +49,12 @@ pub(super) fn fault(_: &Run, message: &Value) -> Result<Value, Fault> {
 /// What `range` with at most one variable goes over: the elements.
 pub(super) fn range(run: &Run, value: &Value) -> Result<Value, Fault> {
     run.tick()?;
-    if value.is_array() {
+    if let Some(items) = value.as_array() {
+        run.spend(items.len());
         return Ok(value.clone());
     }
     if let Some(count) = count(value)? {
+        run.spend(usize::try_from(count.end).unwrap_or_default());
         return Ok(Value::from(count.into_iter().map(|int| like(value, int)).collect::<Vec<_>>()));
     }
     match elements(run, value)? {
@@ -72,6 +74,7 @@ pub(super) fn pairs(run: &Run, value: &Value) -> Result<Value, Fault> {
         Value::from(keys.zip(values).map(|(key, value)| pair(key, value)).collect::<Vec<_>>())
     };
     if let Some(values) = value.as_array() {
+        run.spend(values.len());
         return Ok(numbered(values.to_vec()));
     }
     if count(value)?.is_some() {

@@ -105,6 +105,7 @@ pub(super) struct Run {
     fault: RefCell<Option<Fault>>,
     depth: Cell<usize>,
     written: Cell<u64>,
+    made_bytes: Cell<u64>,
     ticks: Cell<u32>,
     deadline: Option<Instant>,
 }
@@ -117,8 +118,10 @@ impl Run {
         limits: Limits,
     ) -> Self {
         let units = vec![Arc::clone(&program.unit)];
+        let scope = Scope::new();
+        scope.set_text_limit(limits.text_bytes);
         Self {
-            scope: Scope::new(),
+            scope,
             program,
             lookup,
             generated,
@@ -133,6 +136,7 @@ impl Run {
             fault: RefCell::default(),
             depth: Cell::new(0),
             written: Cell::new(0),
+            made_bytes: Cell::new(0),
             ticks: Cell::new(0),
             deadline: Instant::now().checked_add(limits.time),
         }
@@ -148,6 +152,39 @@ impl Run {
         }
         let _leave = Leave(RUN.replace(Some(Rc::clone(self))));
         body()
+    }
+
+    /// Counts what a function made, where it is long: as much might be held at once.
+    #[inline]
+    pub(super) fn account(&self, value: &Value) -> Result<(), Fault> {
+        const LONG: usize = 1024;
+        let long = match (value.as_str(), value.as_array()) {
+            (Some(text), _) if text.len() > LONG => text.len(),
+            (_, Some(items)) if items.len() > LONG => size_of_val(items),
+            _ => return Ok(()),
+        };
+        if value.is_string() && long > self.limits.text_bytes {
+            let limit = self.limits.text_bytes;
+            return Err(Fault::Limit(format!("the result is longer than {limit} bytes")));
+        }
+        self.spend(long / 64);
+        let made = self.made_bytes.get() + long as u64;
+        self.made_bytes.set(made);
+        if made > self.limits.made_bytes {
+            let limit = self.limits.made_bytes;
+            return Err(Fault::Limit(format!(
+                "the templates make more than {limit} bytes of texts and lists"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Has the clock looked at sooner, after something that took as long as so many steps.
+    pub(super) fn spend(&self, steps: usize) {
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        // The last step before the clock is looked at is not skipped.
+        let left = 1023 - self.ticks.get() % 1024;
+        self.ticks.set(self.ticks.get().wrapping_add(steps.min(left)));
     }
 
     /// Counts a step, and looks at the clock now and then.

@@ -141,7 +141,7 @@ fn must_find_all(call: &Call<'_>) -> Outcome {
 }
 
 fn replaced(call: &Call<'_>, expression: &Expression, template: &Template<'_>) -> Outcome {
-    Ok(typed::text(expression.replace(call.bytes(1), template)?))
+    Ok(typed::text(expression.replace(call.scope, call.bytes(1), template)?))
 }
 
 fn replace_all(call: &Call<'_>) -> Outcome {

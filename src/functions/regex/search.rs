@@ -9,7 +9,7 @@ use super::{
     expand::Template,
     parse,
 };
-use crate::functions::limits;
+use crate::{functions::limits, value::Scope};
 
 /// A compiled expression.
 #[derive(Clone)]
@@ -162,6 +162,7 @@ impl Expression {
     /// The text with each match replaced.
     pub(super) fn replace(
         &self,
+        scope: &Scope,
         text: &[u8],
         template: &Template<'_>,
     ) -> Result<Vec<u8>, crate::functions::Error> {
@@ -183,7 +184,7 @@ impl Expression {
                 template.expand(&mut out, &self.names, |group| {
                     captures.get_group(group).map(|span| haystack.part(span.start, span.end))
                 });
-                limits::check_text(out.len())?;
+                limits::check_text(scope, out.len())?;
             }
             last_end = found.end();
             let width = haystack.width(at);

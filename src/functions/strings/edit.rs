@@ -82,7 +82,7 @@ pub(super) fn replace(call: &Call<'_>) -> Outcome {
     for at in places {
         out.extend_from_slice(&text[from..at]);
         out.extend_from_slice(new);
-        limits::check_text(out.len())?;
+        limits::check_text(call.scope, out.len())?;
         from = at + old.len();
     }
     out.extend_from_slice(&text[from..]);
@@ -92,7 +92,7 @@ pub(super) fn replace(call: &Call<'_>) -> Outcome {
 /// Go replaces an empty text at the start, and after each rune.
 fn replace_nothing(call: &Call<'_>, new: &[u8]) -> Outcome {
     let text = call.bytes(2);
-    limits::check_text(new.len().saturating_mul(text.len() + 1))?;
+    limits::check_text(call.scope, new.len().saturating_mul(text.len() + 1))?;
     let mut out = Vec::with_capacity(text.len() + new.len() * (text.len() + 1));
     out.extend_from_slice(new);
     for rune in super::cut::runes(text) {
@@ -108,7 +108,7 @@ pub(super) fn repeat(call: &Call<'_>) -> Outcome {
         return Err(Error::new("strings: negative Repeat count"));
     }
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    limits::check_text(count.saturating_mul(text.len()))?;
+    limits::check_text(call.scope, count.saturating_mul(text.len()))?;
     Ok(match call.arg(1).as_str() {
         Some(text) => Value::from(text.repeat(count)),
         None => typed::text(text.repeat(count)),
@@ -132,7 +132,7 @@ fn indented(call: &Call<'_>, before: &str) -> Outcome {
     let text = call.bytes(1);
     let breaks = memchr::memchr_iter(b'\n', text).count();
     let size = spaces.saturating_mul(breaks + 1).saturating_add(text.len() + before.len());
-    limits::check_text(size)?;
+    limits::check_text(call.scope, size)?;
     if size == text.len() {
         return Ok(call.arg(1).clone());
     }

@@ -28,7 +28,7 @@ pub(super) fn quoted(call: &Call<'_>) -> Outcome {
             }
             _ => quote::quote_into(&mut out, &text),
         }
-        limits::check_text(out.len())?;
+        limits::check_text(call.scope, out.len())?;
     }
     Ok(Value::from(out))
 }
@@ -42,7 +42,7 @@ pub(super) fn single_quoted(call: &Call<'_>) -> Outcome {
         out.push(b'\'');
         out.extend_from_slice(&text::printed(call.scope, value)?);
         out.push(b'\'');
-        limits::check_text(out.len())?;
+        limits::check_text(call.scope, out.len())?;
     }
     Ok(typed::text(out))
 }
@@ -55,7 +55,7 @@ pub(super) fn cat(call: &Call<'_>) -> Outcome {
             out.push(b' ');
         }
         out.extend_from_slice(&text::printed(call.scope, value)?);
-        limits::check_text(out.len())?;
+        limits::check_text(call.scope, out.len())?;
     }
     Ok(typed::text(out))
 }

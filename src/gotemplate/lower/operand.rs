@@ -130,9 +130,10 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         }
         let mut args = vec![ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))];
         match ex.ir {
+            // What a pipeline in parentheses comes to is not held in an `interface {}`.
+            _ if nil == Nil::Untyped && !below => args.push(self.leaf(Ir::Nil)),
             // A field of no value is no value.
             Ir::Path { base, strict: false, .. } if base.is_stable() => args.push(*base),
-            _ if nil == Nil::Untyped => args.push(self.leaf(Ir::Nil)),
             _ => {}
         }
         let args = self.fit(args, pre);
