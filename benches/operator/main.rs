@@ -1,7 +1,8 @@
 //! What the operator costs, on a real control plane: `make bench`, or `cargo bench --bench operator -- [SUITE]…`.
 //!
 //! Suites: `fifty` (50 resources of the chart of `helm create`, the default), `many` (1,000 resources with 8 objects each),
-//! or `many=N`. Times are of what an onlooker of the API server sees; CPU and memory are the operator process's own. The
+//! or `many=N`; `converge=N` and `members=N` repeat the first parts of the two, for a
+//! ratio that can be trusted where the machine is busy. Times are of what an onlooker of the API server sees; CPU and memory are the operator process's own. The
 //! bare client makes the same applies in the same run, with nothing else to do.
 #![allow(
     clippy::print_stdout,
@@ -28,6 +29,8 @@ use subject::{Chart, Subject};
 
 /// So many requests of the bare client are under way at once, as the operator's reconciles are.
 const AT_ONCE: usize = 16;
+/// So often convergence is measured.
+const TURNS: usize = 5;
 /// So often each latency is measured.
 const ROUNDS: usize = 15;
 
@@ -42,9 +45,11 @@ async fn main() -> Result<()> {
     for suite in suites {
         match suite.split_once('=') {
             None if suite == "fifty" => fifty().await?,
+            Some(("converge", n)) => converges(n.parse()?, false).await?,
+            Some(("members", n)) => converges(n.parse()?, true).await?,
             None if suite == "many" => many(1000).await?,
             Some(("many", n)) => many(n.parse()?).await?,
-            _ => anyhow::bail!("no suite {suite:?}: fifty, many, many=N"),
+            _ => anyhow::bail!("no suite {suite:?}: fifty, many, many=N, converge=N, members=N"),
         }
     }
     Ok(())
@@ -82,10 +87,52 @@ async fn fifty() -> Result<()> {
     idle(&cluster, &subject).await
 }
 
+/// Bare client and operator in turn.
+async fn converges(n: usize, members: bool) -> Result<()> {
+    let cluster = Cluster::start(Options { nodes: 4, ..Options::default() }).await?;
+    let (chart, spec) = if members {
+        println!("\n{n} resources with 8 objects each, {TURNS} times");
+        (Chart::with_members(), members_spec())
+    } else {
+        println!("\n{n} resources of the chart of helm create, {TURNS} times");
+        (Chart::of_helm_create(&cluster).await?, json!({}))
+    };
+    let mut ratios = Vec::new();
+    for _ in 0..TURNS {
+        let bare = bare(&cluster, &chart, n, &spec).await?;
+        let space = cluster.namespace("bench").await?;
+        let mut subject = Subject::start(&cluster, &space, &chart).await?;
+        let mark = cluster.audit_mark()?;
+        let (took, cpu) = converge(&space, &subject, n, &spec).await?;
+        let requests = cluster.requests_since(mark)?;
+        let ratio = took.as_secs_f64() / bare.as_secs_f64();
+        say("bare client, converged", &format!("{}, {} ({ratio:.2})", seconds(bare), seconds(took)));
+        say("CPU to converge", &seconds(cpu));
+        let mut kinds = std::collections::BTreeMap::<String, usize>::new();
+        for request in requests.iter().filter(|r| r.user == subject.user()) {
+            *kinds.entry(format!("{} {}", request.verb, request.resource)).or_default() += 1;
+        }
+        let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        say("requests", &kinds.join(", "));
+        ratios.push(ratio);
+        settle(&cluster, &subject).await?;
+        subject.stop().await?;
+        vanish(&cluster, space).await?;
+    }
+    ratios.sort_by(f64::total_cmp);
+    say("ratio, median", &format!("{:.2}", ratios[TURNS / 2]));
+    Ok(())
+}
+
+/// Six ConfigMaps, a Service, and a Deployment without Pods.
+fn members_spec() -> Value {
+    json!({"maps": 6, "replicas": 0})
+}
+
 async fn many(n: usize) -> Result<()> {
     let cluster = Cluster::start(Options { nodes: 1, ..Options::default() }).await?;
     let chart = Chart::with_members();
-    let spec = json!({"maps": 6, "replicas": 0});
+    let spec = members_spec();
     println!("\n{n} resources with 8 objects each");
     let bare = bare(&cluster, &chart, n, &spec).await?;
     say("bare client", &seconds(bare));
@@ -140,13 +187,17 @@ async fn bare(cluster: &Cluster, chart: &Chart, n: usize, spec: &Value) -> Resul
     .try_collect::<Vec<()>>()
     .await?;
     let took = started.elapsed();
-    // What it made must not be in the way of what comes after.
+    vanish(cluster, space).await?;
+    Ok(took)
+}
+
+/// Deletes a namespace and waits until it is gone: what is in it must not be in the way of what comes after.
+async fn vanish(cluster: &Cluster, space: Namespace) -> Result<()> {
     let name = space.name().to_owned();
     let namespaces: Api<k8s_openapi::api::core::v1::Namespace> = Api::all(cluster.client().await?);
     let uid = namespaces.get(&name).await?.metadata.uid.unwrap_or_default();
     drop(space);
-    wait::gone(&namespaces, &name, &uid).await?;
-    Ok(took)
+    wait::gone(&namespaces, &name, &uid).await
 }
 
 async fn warm(client: &Client) -> Result<()> {

@@ -128,6 +128,11 @@ impl Subject {
         let name = format!("benches.{GROUP}");
         crds.patch(&name, &PatchParams::apply("bench").force(), &Patch::Apply(&crd)).await?;
         wait::object(&crds, &name, "it is served", conditions::is_crd_established()).await?;
+        // The API server holds back what is created of a kind in its first two seconds.
+        let first = Self::object("first", &json!({}));
+        let probe = Self::api(space);
+        probe.create(&kube::api::PostParams::default(), &first).await?;
+        probe.delete("first", &kube::api::DeleteParams::default()).await?;
         let scratch = tempfile::tempdir()?;
         let watches = json!([{ "group": GROUP, "version": "v1", "kind": "Bench", "chart": chart.path }]);
         fs::write(scratch.path().join("watches.yaml"), serde_yaml::to_string(&watches)?)?;
@@ -182,6 +187,10 @@ impl Subject {
 
     /// The API of the resources.
     pub fn resources(&self, space: &Namespace) -> Api<DynamicObject> {
+        Self::api(space)
+    }
+
+    fn api(space: &Namespace) -> Api<DynamicObject> {
         space.dynamic(&ApiResource {
             group: GROUP.into(),
             version: "v1".into(),
@@ -193,6 +202,10 @@ impl Subject {
 
     /// A resource.
     pub fn resource(&self, name: &str, spec: &Value) -> DynamicObject {
+        Self::object(name, spec)
+    }
+
+    fn object(name: &str, spec: &Value) -> DynamicObject {
         serde_json::from_value(json!({ "apiVersion": format!("{GROUP}/v1"), "kind": "Bench",
             "metadata": { "name": name }, "spec": spec }))
         .expect("it is an object")

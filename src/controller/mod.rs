@@ -49,6 +49,8 @@ use crate::{
 
 /// Changes of health come in bursts (a rollout is many); so long they are gathered.
 const HEALTH_DELAY: Duration = Duration::from_millis(100);
+/// So long while reconciles run: what changes objects goes first, and more is gathered meanwhile.
+const HEALTH_DELAY_BUSY: Duration = Duration::from_millis(500);
 /// So many reconciles may run at once, of all definitions together.
 const RUNNING: usize = 64;
 /// How often it is looked again for a kind that is not served yet.
@@ -255,7 +257,11 @@ impl Operator {
     fn ask(&self, wanted: impl IntoIterator<Item = Wanted>) {
         for (id, trigger) in wanted {
             match trigger {
-                Trigger::Health(_) => self.queue.add_at(&id, trigger, Instant::now() + HEALTH_DELAY),
+                Trigger::Health(_) => {
+                    let busy = self.busy.load(Relaxed);
+                    let delay = if busy { HEALTH_DELAY_BUSY } else { HEALTH_DELAY };
+                    self.queue.add_at(&id, trigger, Instant::now() + delay);
+                }
                 Trigger::Member(_) | Trigger::Gone(_)
                     if !self.served(id.definition).definition.watch_dependents => {}
                 _ => self.queue.add(&id, trigger),
