@@ -56,7 +56,7 @@ impl Connect {
                 Config::from_custom_kubeconfig(file, &options).await?
             }
         };
-        let client = connection::client(config, &Mandate::unlimited())?;
+        let client = connection::client(config, &Mandate::unlimited(), connection::nobody())?;
         let given = self.namespace.clone().filter(|namespace| !namespace.is_empty());
         let namespace = given.unwrap_or_else(|| client.default_namespace().to_owned());
         let cluster = Cluster::new(client);

@@ -2,10 +2,16 @@
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
+use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{
-    EnvFilter,
+    EnvFilter, Layer as _,
+    filter::Targets,
     fmt::{format::Writer, time::FormatTime},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
 };
+
+use crate::{controller::traces::Traces, release::spans};
 
 /// The log
 #[derive(Args)]
@@ -60,8 +66,8 @@ fn zap_level(text: &str) -> Result<&'static str, String> {
 const DEBUG: &str = "pintle=debug,info";
 
 impl Logging {
-    /// Begins to log.
-    pub fn start(&self) -> Result<()> {
+    /// Begins to log, and to collect traces.
+    pub fn start(&self, traces: Option<Traces>) -> Result<()> {
         let level = match self.zap_log_level {
             Some(level) => level,
             None if self.zap_devel => DEBUG,
@@ -72,18 +78,20 @@ impl Logging {
             Some(encoder) => encoder == "json",
             None => self.log_format == LogFormat::Json && !self.zap_devel,
         };
-        let builder =
-            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+        let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
         let encoding = self.zap_time_encoding.as_deref();
-        match (json, encoding) {
-            (false, None) => builder.with_ansi(false).try_init(),
-            (true, None) => builder.json().flatten_event(true).try_init(),
-            (false, Some(form)) => builder.with_ansi(false).with_timer(Clock(form.to_owned())).try_init(),
-            (true, Some(form)) => {
-                builder.json().flatten_event(true).with_timer(Clock(form.to_owned())).try_init()
-            }
-        }
-        .map_err(|e| anyhow!("{e}"))
+        let layer = match (json, encoding) {
+            (false, None) => layer.with_ansi(false).boxed(),
+            (true, None) => layer.json().flatten_event(true).boxed(),
+            (false, Some(form)) => layer.with_ansi(false).with_timer(Clock(form.to_owned())).boxed(),
+            (true, Some(form)) => layer.json().flatten_event(true).with_timer(Clock(form.to_owned())).boxed(),
+        };
+        let collected = Targets::new().with_target(spans::TARGET, LevelFilter::DEBUG);
+        tracing_subscriber::registry()
+            .with(layer.with_filter(filter))
+            .with(traces.map(|traces| traces.with_filter(collected)))
+            .try_init()
+            .map_err(|e| anyhow!("{e}"))
     }
 }
 

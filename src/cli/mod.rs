@@ -12,6 +12,7 @@ mod out;
 mod run;
 mod status;
 mod template;
+mod traces;
 mod tree;
 mod usage;
 mod values;

@@ -14,7 +14,7 @@ use tokio::{
     sync::watch,
 };
 
-use super::{leader::Leader, logging::Logging, view::desired};
+use super::{leader::Leader, logging::Logging, traces::Tracing, view::desired};
 use crate::{
     api::{Definition, duration},
     controller::{
@@ -22,6 +22,7 @@ use crate::{
         charts::ChartRenderer,
         http,
         leader::Leading,
+        metrics::Metrics,
         secure::{Guard, Tls},
         settings::{Settings, namespaces},
     },
@@ -31,6 +32,8 @@ use crate::{
 /// How many instances of a kind reconcile at once unless told otherwise. A reconcile waits for nothing but the answers of
 /// the API server, so this bounds requests, not work.
 const CONCURRENT: usize = 16;
+/// So long what is still to be said at the end is waited for.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Kubernetes versions from this minor on stream the first list of a watch.
 const STREAMS_LISTS: u32 = 34;
 
@@ -82,6 +85,8 @@ pub struct Run {
     leader: Leader,
     #[command(flatten)]
     logging: Logging,
+    #[command(flatten)]
+    tracing: Tracing,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -98,7 +103,8 @@ impl Run {
         if self.metrics_require_rbac && !self.metrics_secure {
             bail!("--metrics-secure flag is required when --metrics-require-rbac is present");
         }
-        self.logging.start()?;
+        let (traces, exporter) = self.tracing.start()?.unzip();
+        self.logging.start(traces)?;
         // Two threads carry thousands of instances: what there is to do is waiting, but for renders, which have threads of
         // their own.
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -108,7 +114,15 @@ impl Run {
             .thread_stack_size(1 << 20)
             .enable_all()
             .build()?;
-        runtime.block_on(self.serve())
+        runtime.block_on(async {
+            let Some(exporter) = exporter else { return self.serve().await };
+            let (end, sent) = (exporter.end(), tokio::spawn(exporter.run()));
+            let result = self.serve().await;
+            end.now().await;
+            // What is sent last is still waited for, if the collector takes it.
+            let _ = tokio::time::timeout(LAST_WORDS, sent).await;
+            result
+        })
     }
 
     async fn serve(self) -> Result<()> {
@@ -117,7 +131,8 @@ impl Run {
         let probes = listen(&self.health_probe_bind_address, "--health-probe-bind-address").await?;
         let config = self.config().await?;
         // The Lease has connections of its own: its renewal must not wait for anything.
-        let client = connection::client(config.clone(), &Mandate::unlimited())?;
+        let numbers = Arc::new(Metrics::default());
+        let client = connection::client(config.clone(), &Mandate::unlimited(), numbers.counter())?;
         let election = self.leader.election(&self.selector, client.default_namespace())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -150,8 +165,8 @@ impl Run {
         );
         let guard = self.metrics_require_rbac.then(|| Guard::new(client.clone()));
         let mandate = if election.is_some() { Mandate::none() } else { Mandate::unlimited() };
-        let working = connection::client(config, &mandate)?;
-        let (operator, events) = Operator::new(working, served, settings);
+        let working = connection::client(config, &mandate, numbers.counter())?;
+        let (operator, events) = Operator::new(working, served, settings, numbers);
         let events = tokio::spawn(events);
         if let Some(listener) = metrics {
             tracing::info!(address = %listener.local_addr()?, "serving /metrics");
@@ -173,7 +188,7 @@ impl Run {
         };
         if result.is_ok() {
             // What was said last is still written, if the API server takes it.
-            let _ = tokio::time::timeout(Duration::from_secs(2), events).await;
+            let _ = tokio::time::timeout(LAST_WORDS, events).await;
         }
         result
     }

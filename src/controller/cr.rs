@@ -11,7 +11,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    api::{definition::Adoption, names, status::Status},
+    api::{
+        definition::Adoption,
+        names,
+        status::{Status, conditions},
+    },
     release::{
         digest::Fnv,
         inventory::Extent,
@@ -138,7 +142,22 @@ impl Marks {
     }
 }
 
+/// What [`Cr::state`] says.
+pub const STATES: [&str; 5] = ["deleting", "suspended", "stalled", "ready", "progressing"];
+
 impl Cr {
+    /// How it is, in one word.
+    pub fn state(&self) -> &'static str {
+        let is = [
+            self.deleting,
+            self.marks.suspended(),
+            self.status.is(conditions::STALLED),
+            self.status.is(conditions::READY),
+            true,
+        ];
+        is.iter().zip(STATES).find(|(is, _)| **is).map_or("progressing", |(_, state)| state)
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         self.meta.name.as_deref().unwrap_or_default()

@@ -34,6 +34,7 @@ impl Operator {
         let events = watcher(api, config)
             .inspect_err(|error| {
                 tracing::warn!(%kind, error = %failure_of(error), "a watch failed and will be tried again");
+                self.metrics.watch_failures.get_or_create(&OfKind { kind: kind.clone() }).inc();
             })
             .default_backoff();
         pin_mut!(events);

@@ -16,6 +16,7 @@ mod reconcile;
 pub mod renderer;
 pub mod secure;
 pub mod settings;
+pub mod traces;
 pub mod trigger;
 mod watches;
 pub mod world;
@@ -113,8 +114,8 @@ impl Operator {
         client: Client,
         served: Vec<Served>,
         settings: Settings,
+        metrics: Arc<Metrics>,
     ) -> (Arc<Self>, impl Future<Output = ()> + Send + 'static) {
-        let metrics = Arc::new(Metrics::default());
         let busy = Arc::new(AtomicBool::default());
         let (events, writer) = Events::new(client.clone(), metrics.clone(), busy.clone());
         let limits: Vec<usize> = served
@@ -157,6 +158,7 @@ impl Operator {
         let mut running = JoinSet::new();
         loop {
             self.busy.store(!running.is_empty(), Relaxed);
+            self.metrics.running.set(i64::try_from(running.len()).unwrap_or(i64::MAX));
             tokio::select! {
                 () = &mut until => break,
                 next = self.queue.next(), if running.len() < RUNNING => {
@@ -301,6 +303,18 @@ impl Operator {
     fn metrics_text(&self) -> String {
         self.metrics.queued.set(i64::try_from(self.queue.depth()).unwrap_or(i64::MAX));
         self.metrics.watches.set(i64::try_from(self.watches.count()).unwrap_or(i64::MAX));
+        let mut states = std::collections::BTreeMap::<(usize, &'static str), i64>::new();
+        for definition in 0..self.served.len() {
+            // A state that nothing is in any more is 0, not what it was.
+            states.extend(cr::STATES.map(|state| ((definition, state), 0)));
+        }
+        for (id, cr) in self.world().instances() {
+            *states.entry((id.definition, cr.state())).or_default() += 1;
+        }
+        for ((definition, state), count) in states {
+            let kind = self.served(definition).definition.gvk.group_kind();
+            self.metrics.states.get_or_create(&metrics::InState { kind, state }).set(count);
+        }
         self.metrics.text()
     }
 

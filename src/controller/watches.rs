@@ -19,7 +19,7 @@ use kube::{
 };
 use tokio::{sync::watch, task::AbortHandle};
 
-use super::Operator;
+use super::{Operator, metrics::OfKind};
 use crate::{
     api::names,
     release::{
@@ -182,6 +182,7 @@ impl Operator {
             .inspect_err(|error| {
                 let failure = failure_of(error);
                 tracing::warn!(%kind, error = %failure, "a watch failed and will be tried again");
+                self.metrics.watch_failures.get_or_create(&OfKind { kind: kind.to_string() }).inc();
                 state.send_if_modified(|state| {
                     let first = !matches!(state, State::Synced);
                     if first {

@@ -122,6 +122,11 @@ impl World {
         self.instances.keys()
     }
 
+    /// All instances and their resources.
+    pub fn instances(&self) -> impl Iterator<Item = (&InstanceId, &Cr)> {
+        self.instances.iter().map(|(id, instance)| (id, &*instance.cr))
+    }
+
     /// How many instances a definition has.
     pub fn count(&self, definition: usize) -> usize {
         self.instances.keys().filter(|id| id.definition == definition).count()

@@ -13,6 +13,7 @@ use kube::{
     core::{ApiResource, DynamicObject, DynamicResourceScope, PartialObjectMeta, Request},
 };
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use super::{
     failure::Failure,
@@ -29,6 +30,10 @@ pub type Made = Seen<Full>;
 /// Discovery is not asked for again within this time.
 const ASKED_LATELY: Duration = Duration::from_secs(1);
 
+/// So many applies are under way at once, of all instances together. More make no API server faster, and one that is busy
+/// would refuse some of them (its priority levels have room for some tens of requests of one user, and queues for hundreds).
+const APPLIES: usize = 32;
+
 /// A connection to a cluster, cheap to clone.
 #[derive(Clone)]
 pub struct Cluster {
@@ -36,6 +41,8 @@ pub struct Cluster {
     kinds: Arc<RwLock<Kinds>>,
     // Held while discovery runs, so that many who miss a kind ask once: when somebody last did.
     asking: Arc<tokio::sync::Mutex<Option<Instant>>>,
+    /// Room for so many applies at once.
+    applies: Arc<Semaphore>,
 }
 
 /// What the API server serves.
@@ -58,7 +65,12 @@ struct Kind {
 impl Cluster {
     /// A cluster whose kinds are not yet known: see [`Cluster::discover`].
     pub fn new(client: Client) -> Self {
-        Cluster { client, kinds: Arc::default(), asking: Arc::default() }
+        Cluster {
+            client,
+            kinds: Arc::default(),
+            asking: Arc::default(),
+            applies: Arc::new(Semaphore::new(APPLIES)),
+        }
     }
 
     /// The client itself.
@@ -196,6 +208,8 @@ impl Cluster {
             field_validation: Some(ValidationDirective::Ignore),
             ..PatchParams::default()
         };
+        // It is never closed.
+        let _turn = self.applies.acquire().await;
         api.patch(&desired.key.name, &params, &Patch::Apply(body)).await.map_err(Failure::of)
     }
 

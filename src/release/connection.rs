@@ -3,8 +3,15 @@
 //! All requests and watches share one HTTP/2 connection, as client-go's do: hundreds that are under way at once cost no
 //! handshake each, and thousands of watches no buffers. A connection whose other end is silently gone is found by pings.
 
-use std::time::Duration;
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
+use futures::future::BoxFuture;
+use http::{Method, Request, Response};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
@@ -15,9 +22,11 @@ use kube::{
     Client, Config,
     client::{Body, ClientBuilder, ConfigExt as _, retry::RetryPolicy},
 };
-use tower::{BoxError, ServiceBuilder, retry::RetryLayer};
+use tower::{BoxError, Service, ServiceBuilder, layer::layer_fn, retry::RetryLayer};
+use tracing::field::Empty;
 
 use super::mandate::{Connector, Mandate};
+use crate::step;
 
 /// So long after the last sign of life the other end is asked for one.
 const PING: Duration = Duration::from_secs(30);
@@ -29,10 +38,20 @@ const WINDOWS: (u32, u32) = (512 << 10, 2 << 20);
 /// `Retry-After` says. Then it is the caller's to come back later: a reconcile must not wait for minutes.
 const AGAIN: (u32, Duration, Duration) = (4, Duration::from_millis(100), Duration::from_secs(5));
 
+/// Who is told of requests.
+pub type Seen = Arc<dyn Fn(&Method, u16) + Send + Sync>;
+
+/// Nobody is told.
+pub fn nobody() -> Seen {
+    Arc::new(|_, _| {})
+}
+
 /// A client for a cluster that writes while the mandate holds. Through a proxy the connections are kube's own.
-pub fn client(config: Config, mandate: &Mandate) -> kube::Result<Client> {
+/// `seen` is told of each request once it is answered: the method, and the code, which is 0 when there was no answer.
+pub fn client(config: Config, mandate: &Mandate, seen: Seen) -> kube::Result<Client> {
     if config.proxy_url.is_some() {
-        return Ok(ClientBuilder::try_from(config)?.with_layer(mandate).build());
+        let seen = layer_fn(move |inner| Spanned { inner, seen: seen.clone() });
+        return Ok(ClientBuilder::try_from(config)?.with_layer(mandate).with_layer(&seen).build());
     }
     let namespace = config.default_namespace.clone();
     let mut tcp = HttpConnector::new();
@@ -62,11 +81,63 @@ pub fn client(config: Config, mandate: &Mandate) -> kube::Result<Client> {
     let again = RetryPolicy::new(first, last, times, true).expect("the times are in order");
     let service = ServiceBuilder::new()
         .layer(mandate)
-        .layer(config.base_uri_layer())
         .layer(RetryLayer::new(again))
+        .layer_fn(move |inner| Spanned { inner, seen: seen.clone() })
+        .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
         .map_err(BoxError::from)
         .service(client);
     Ok(Client::new(service, namespace))
+}
+
+/// A service whose requests are spans, from the request to the head of the answer.
+#[derive(Clone)]
+struct Spanned<S> {
+    inner: S,
+    seen: Seen,
+}
+
+impl<S, B> Service<Request<Body>> for Spanned<S>
+where
+    S: Service<Request<Body>, Response = Response<B>>,
+    S::Future: Send + 'static,
+    S::Error: fmt::Display,
+{
+    type Response = Response<B>;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Response<B>, S::Error>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let span = step!(
+            "request",
+            client = true,
+            http.request.method = request.method().as_str(),
+            url.path = request.uri().path(),
+            http.response.status_code = Empty,
+            error = Empty
+        );
+        let (seen, method) = (self.seen.clone(), request.method().clone());
+        let answer = self.inner.call(request);
+        Box::pin(async move {
+            let answer = answer.await;
+            seen(&method, answer.as_ref().map_or(0, |answer| answer.status().as_u16()));
+            match &answer {
+                Ok(answer) => {
+                    span.record("http.response.status_code", u64::from(answer.status().as_u16()));
+                    if answer.status().is_client_error() || answer.status().is_server_error() {
+                        span.record("error", answer.status().as_str());
+                    }
+                }
+                Err(error) => {
+                    span.record("error", error.to_string());
+                }
+            }
+            answer
+        })
+    }
 }

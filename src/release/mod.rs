@@ -17,4 +17,5 @@ pub mod object;
 pub mod plan;
 pub mod scope;
 pub mod seen;
+pub mod spans;
 pub mod takeover;

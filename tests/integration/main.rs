@@ -23,4 +23,5 @@ mod resilience;
 mod schema;
 mod sdk;
 mod template;
+mod traces;
 mod view;

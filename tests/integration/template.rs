@@ -103,7 +103,13 @@ fn the_operators_own_chart() {
     equal(
         "deploy/chart",
         root(),
-        &[&["--include-crds"], &["--set", "watchNamespaces={a,b},selector=shard=a,priority.enabled=true"]],
+        &[
+            &["--include-crds"],
+            &[
+                "--set",
+                "watchNamespaces={a,b},selector=shard=a,priority.enabled=true,monitoring.serviceMonitor=true,monitoring.alerts=true,monitoring.dashboard=true,otlpEndpoint=http://c:4318",
+            ],
+        ],
     );
 }
 

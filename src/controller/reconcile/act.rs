@@ -7,6 +7,7 @@ use kube::{
     Api,
     api::{Patch, PatchParams},
 };
+use tracing::Instrument as _;
 
 use super::{
     super::{
@@ -29,6 +30,7 @@ use crate::{
         object::Desired,
         plan::{Plan, Step, Why},
     },
+    step,
 };
 
 /// So many applies of one instance are under way at once.
@@ -141,7 +143,8 @@ impl Work<'_> {
         };
         let mut mended: Vec<String> = Vec::new();
         let seen = loop {
-            match self.cluster().apply(desired, &body, force).await {
+            let span = step!("apply object", object = %key);
+            match self.cluster().apply(desired, &body, force).instrument(span).await {
                 Ok(seen) => break seen,
                 Err(Failure::Untyped(message)) if mended.len() < mend::ROUNDS => {
                     match mend::mend(body.to_mut(), &message) {

@@ -27,6 +27,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tracing::{Instrument as _, field::Empty};
+
 use self::{
     hooks::Course,
     render::Rendering,
@@ -51,6 +53,7 @@ use crate::{
         plan::{self, Plan, Situation, members_digest},
         scope,
     },
+    step,
 };
 
 /// The first wait after a failure; it doubles with each further one.
@@ -94,9 +97,15 @@ impl Operator {
     /// Reconciles an instance, logs why and what came of it, and sees to it that it is looked at again.
     pub(super) async fn run_one(self: &Arc<Self>, id: &InstanceId, triggers: &Triggers) {
         let started = Instant::now();
-        let outcome = self.reconcile(id).await;
-        let took = started.elapsed();
         let kind = self.served(id.definition).definition.gvk.group_kind();
+        let span = step!("reconcile", kind, namespace = &*id.namespace, name = &*id.name,
+            trigger = %triggers, result = Empty, error = Empty);
+        let outcome = self.reconcile(id).instrument(span.clone()).await;
+        span.record("result", outcome.word());
+        if let Outcome::Failed(problem) = &outcome {
+            span.record("error", problem.message.as_str());
+        }
+        let took = started.elapsed();
         self.metrics.reconciled(&kind, outcome.word(), triggers.class(), took);
         let (result, took) = (outcome.word(), took.as_secs_f64());
         match &outcome {
@@ -153,7 +162,7 @@ impl Operator {
     async fn reconcile(self: &Arc<Self>, id: &InstanceId) -> Outcome {
         let Some(work) = Work::look(self, id) else { return Outcome::Gone };
         if work.cr.deleting {
-            return work.uninstall().await;
+            return work.uninstall().instrument(step!("uninstall")).await;
         }
         if work.cr.marks.suspended() {
             return work.report_suspended().await;
@@ -243,26 +252,31 @@ impl<'a> Work<'a> {
 
     /// Steps 3 to 10.
     async fn deploy(&self, everything: bool) -> Result<Outcome, Problem> {
-        let rendering = self.render().await?;
+        let rendering = self.render().instrument(step!("render")).await?;
         self.check_scope(&rendering)?;
         let mut hooks = self.hooks_of(&rendering);
-        self.watch(&rendering, &hooks).await?;
+        self.watch(&rendering, &hooks).instrument(step!("watch")).await?;
         self.recall(&rendering);
-        let plan = self.plan(&rendering, everything);
-        self.claim(&rendering, &plan).await?;
+        let plan = step!("plan").in_scope(|| self.plan(&rendering, everything));
+        self.claim(&rendering, &plan).instrument(step!("claim")).await?;
         self.keep_generated(&rendering).await?;
-        if let Some(outcome) = self.before_apply(&rendering, &mut hooks).await? {
+        if let Some(outcome) =
+            self.before_apply(&rendering, &mut hooks).instrument(step!("hooks before")).await?
+        {
             return Ok(outcome);
         }
-        let applied = self.apply(&rendering, &plan).await?;
-        let pruned = self.prune(&rendering, &plan).await?;
+        let applied = self.apply(&rendering, &plan).instrument(step!("apply")).await?;
+        let pruned = self.prune(&rendering, &plan).instrument(step!("prune")).await?;
         let course = if is_complete(&rendering, &plan) {
-            self.after_apply(&rendering, &mut hooks).await.unwrap_or_else(Course::Trouble)
+            self.after_apply(&rendering, &mut hooks)
+                .instrument(step!("hooks after"))
+                .await
+                .unwrap_or_else(Course::Trouble)
         } else {
             Course::Done
         };
         self.remember(&rendering, &plan, &hooks);
-        self.report(&rendering, &plan, applied || pruned, hooks, course).await
+        self.report(&rendering, &plan, applied || pruned, hooks, course).instrument(step!("report")).await
     }
 
     /// What the definition does not allow is not begun with.
