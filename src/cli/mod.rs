@@ -36,7 +36,7 @@ enum Command {
     Crd(crd::Crd),
     Diff(diff::Diff),
     Lint(lint::Lint),
-    Run(run::Run),
+    Run(Box<run::Run>),
     Status(status::Status),
     Template(Box<template::Template>),
     Tree(tree::Tree),
