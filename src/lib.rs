@@ -14,6 +14,7 @@
 //! | [`api`] | definitions and status types; CRD schema generation |
 //! | [`registry`] | where charts come from |
 //! | [`manifest`] | rendered text to objects: document split, hooks, order |
+//! | [`convert`] | charts of Go templates to charts of Tera templates |
 //! | [`render`] | the Tera instance, its context, include, tpl, lookup, generated values, errors |
 //! | [`functions`] | the function library of charts, one file per family |
 //! | [`gotemplate`] | lexer, parser, AST, lowering to Tera source, source map |
@@ -26,6 +27,7 @@ pub mod api;
 pub mod chart;
 pub mod cli;
 pub mod controller;
+pub mod convert;
 pub mod functions;
 pub mod gotemplate;
 pub mod manifest;

@@ -11,6 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["api"],
     &["registry"],
     &["manifest"],
+    &["convert"],
     &["render"],
     &["functions", "gotemplate"],
     &["values"],

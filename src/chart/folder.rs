@@ -22,6 +22,16 @@ pub(super) fn load(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
 
 /// Loads the chart in a folder whatever API version it claims, as Helm's linter does.
 pub fn load_any_version(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
+    files::assemble(walk(folder, limits)?, &mut files::Budget::new(limits))
+}
+
+/// The files of the chart in a folder, those of its subcharts too: their paths inside the chart, and their contents. What
+/// .helmignore names is left out.
+pub fn read_folder(folder: &Path, limits: &Limits) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    Ok(walk(folder, limits)?.into_iter().map(|file| (file.name, file.data)).collect())
+}
+
+fn walk(folder: &Path, limits: &Limits) -> Result<Vec<Raw>, Error> {
     let top = absolute(folder);
     let ignore = top.join(".helmignore");
     let ignore = match fs::read(&ignore) {
@@ -38,7 +48,7 @@ pub fn load_any_version(folder: &Path, limits: &Limits) -> Result<Chart, Error> 
         files: Vec::new(),
     };
     walk.children(&top, "")?;
-    files::assemble(walk.files, &mut files::Budget::new(limits))
+    Ok(walk.files)
 }
 
 /// The absolute form of a path, `.` and `..` resolved by the text alone, as Go's `filepath.Abs`.

@@ -26,7 +26,7 @@ pub use archive::{load_archive, unpack_archive};
 pub(crate) use decode::Decoder;
 pub use error::Error;
 pub use files::load_files;
-pub use folder::{absolute, load_any_version};
+pub use folder::{absolute, load_any_version, read_folder};
 pub use ignore::Rules;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata, RawMetadata};
 pub use pattern::{BadPattern, matches};

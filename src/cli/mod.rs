@@ -3,6 +3,7 @@
 mod accepted;
 mod adopt;
 mod connect;
+mod convert;
 mod crd;
 mod diff;
 mod leader;
@@ -33,6 +34,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Adopt(adopt::Adopt),
+    Convert(convert::Convert),
     Crd(crd::Crd),
     Diff(diff::Diff),
     Lint(lint::Lint),
@@ -63,6 +65,7 @@ pub fn main() -> ExitCode {
     };
     let result = match arguments.command {
         Command::Adopt(adopt) => adopt.run(),
+        Command::Convert(convert) => convert.run(),
         Command::Crd(crd) => crd.run(),
         Command::Diff(diff) => return diff.run(),
         Command::Lint(lint) => lint.run(),

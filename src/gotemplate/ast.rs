@@ -81,6 +81,21 @@ pub struct TreeSet<'a> {
     /// The trees. The one that has the file's name is the file's own, unless the file is blank but for a `define` of
     /// that very name.
     pub trees: Vec<Tree<'a>>,
+    /// All definitions, also those of a name that is defined again, in the order of their ends.
+    pub definitions: Vec<Definition<'a>>,
+}
+
+/// A `{{define}}` or a `{{block}}` as it stands in its file.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition<'a> {
+    /// What it defines.
+    pub tree: Tree<'a>,
+    /// The `{{define}}` or `{{block}}` with its delimiters.
+    pub open: Span,
+    /// The `{{end}}` with its delimiters.
+    pub close: Span,
+    /// Whether it is a block.
+    pub block: bool,
 }
 
 impl<'a> TreeSet<'a> {

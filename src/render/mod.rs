@@ -31,5 +31,7 @@ pub use error::{Error, Place};
 pub use generated::{Afresh, Generated, GeneratedKey, GeneratedValues};
 pub use limits::Limits;
 pub use lookup::{Lookup, LookupRecord, NoCluster};
-pub use native::names::{arguments as native_arguments, spellings as native_names};
+pub use native::names::{answer as native_answer, arguments as native_arguments, names as native_names, spellings};
+pub use unit::check_native;
+pub use vocabulary::is_function;
 pub use program::{Inputs, Program, Rendered, RenderedFile, text};

@@ -538,3 +538,15 @@ fn compile_error(error: &tera::Error, sources: &[SourceFile], templates: &[Templ
     let place = native::place(&Source { name: &name, text }, at);
     Box::new(CompileError { file: Arc::clone(&name), text: report.message().to_owned(), place, go: false })
 }
+
+/// Whether Tera takes a native template.
+///
+/// # Errors
+/// The line, from 1, and what Tera says.
+pub fn check_native(name: &str, text: &str) -> Result<(), (usize, String)> {
+    let source = SourceFile { name: format!("{name}{}", native::EXTENSION).into(), text: text.as_bytes().into() };
+    match Unit::compile(&[source]) {
+        Ok(_) => Ok(()),
+        Err(error) => Err((error.place.line, error.text)),
+    }
+}

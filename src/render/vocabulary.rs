@@ -96,6 +96,12 @@ impl Functions {
     }
 }
 
+/// Whether templates may call a function of this name.
+#[must_use]
+pub fn is_function(name: &str) -> bool {
+    Functions.knows(name)
+}
+
 /// Whether a function always answers a string.
 pub(super) fn answers_text(function: &str) -> bool {
     TEXT.binary_search(&function).is_ok()

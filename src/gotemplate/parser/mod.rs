@@ -12,7 +12,7 @@ mod tokens;
 use std::collections::{HashMap, HashSet};
 
 use super::ast::{
-    Action, Arena, Branch, Command, Comment, Invocation, Jump, List, Node, Operand, Pipe, Source, Span, Text,
+    Action, Arena, Branch, Command, Comment, Definition, Invocation, Jump, List, Node, Operand, Pipe, Source, Span, Text,
     Tree, TreeSet,
 };
 use super::lexer::{Item, Kind, LexOptions, Lexer};
@@ -89,6 +89,7 @@ pub fn parse<'a>(
         commands: Vec::new(),
         nesting: 0,
         trees: Vec::new(),
+        definitions: Vec::new(),
         names: HashMap::new(),
     };
     parser.run()
@@ -118,6 +119,8 @@ impl Control {
 struct Body<'a> {
     name: &'a [u8],
     kind: BodyKind<'a>,
+    /// What begins it.
+    head: Span,
     list_pos: usize,
     /// Where its nodes start on the node stack.
     nodes: usize,
@@ -212,6 +215,7 @@ struct Parser<'a> {
     commands: Vec<Command<'a>>,
     nesting: usize,
     trees: Vec<Tree<'a>>,
+    definitions: Vec<Definition<'a>>,
     names: HashMap<&'a [u8], usize>,
 }
 
@@ -219,7 +223,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn run(mut self) -> Result<TreeSet<'a>> {
         let pos = self.peek().pos;
-        self.begin_body(self.source.name.as_bytes(), BodyKind::File, pos);
+        self.begin_body(self.source.name.as_bytes(), BodyKind::File, Span::default(), pos);
         loop {
             let token = self.next_non_space();
             match token.kind {
@@ -232,7 +236,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.end_body()?;
-        Ok(TreeSet { source: self.source, trees: self.trees })
+        Ok(TreeSet { source: self.source, trees: self.trees, definitions: self.definitions })
     }
 
     fn body(&mut self) -> &mut Body<'a> {
@@ -244,10 +248,11 @@ impl<'a> Parser<'a> {
         matches!(self.bodies.as_slice(), [file] if file.open.is_empty())
     }
 
-    fn begin_body(&mut self, name: &'a [u8], kind: BodyKind<'a>, list_pos: usize) {
+    fn begin_body(&mut self, name: &'a [u8], kind: BodyKind<'a>, head: Span, list_pos: usize) {
         self.bodies.push(Body {
             name,
             kind,
+            head,
             list_pos,
             nodes: self.nodes.len(),
             action_line: 0,
@@ -259,7 +264,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Files the tree of the innermost body, unless Go would refuse or drop it.
-    fn end_body(&mut self) -> Result<Body<'a>> {
+    fn end_body(&mut self) -> Result<(Body<'a>, Tree<'a>)> {
         let body = self.bodies.pop().expect("a body ends once");
         let root = List { pos: body.list_pos, nodes: self.take_nodes(body.nodes) };
         let tree = Tree { name: body.name, root, depth: body.depth };
@@ -276,7 +281,7 @@ impl<'a> Parser<'a> {
                 );
             }
         }
-        Ok(body)
+        Ok((body, tree))
     }
 
     fn take_nodes(&mut self, from: usize) -> &'a [Node<'a>] {
@@ -300,7 +305,7 @@ impl<'a> Parser<'a> {
     fn action(&mut self, left: Item<'a>) -> Result<()> {
         let first = self.next_non_space();
         if first.kind == Kind::Define && self.at_top() {
-            return self.define();
+            return self.define(left);
         }
         self.body().action_line = left.line;
         match first.kind {
@@ -325,16 +330,16 @@ impl<'a> Parser<'a> {
     }
 
     /// After `define`.
-    fn define(&mut self) -> Result<()> {
+    fn define(&mut self, left: Item<'a>) -> Result<()> {
         // From here on errors are those of the definition, which is not in an action.
         let token = self.next_non_space();
         if !matches!(token.kind, Kind::String | Kind::RawString) {
             return Err(self.unexpected(token, "define clause"));
         }
         let name = self.unquote(token)?;
-        self.expect(Kind::RightDelim, "define clause")?;
+        let end = self.expect(Kind::RightDelim, "define clause")?.end();
         let pos = self.peek_non_space().pos;
-        self.begin_body(name, BodyKind::Define, pos);
+        self.begin_body(name, BodyKind::Define, Span { start: left.pos, end }, pos);
         Ok(())
     }
 
@@ -342,12 +347,12 @@ impl<'a> Parser<'a> {
     fn block(&mut self, left: Item<'a>) -> Result<()> {
         let token = self.next_non_space();
         let name = self.template_name(token, "block clause")?;
-        let (pipe, _) = self.pipeline("block clause", Kind::RightDelim)?;
+        let (pipe, end) = self.pipeline("block clause", Kind::RightDelim)?;
         self.enter()?;
         let outer_line = self.token[0].line;
         let pos = self.peek_non_space().pos;
         let kind = BodyKind::Block { pos: token.pos, line: token.line, pipe, start: left.pos, outer_line };
-        self.begin_body(name, kind, pos);
+        self.begin_body(name, kind, Span { start: left.pos, end }, pos);
         Ok(())
     }
 
@@ -466,7 +471,7 @@ impl<'a> Parser<'a> {
         let right = self.expect(Kind::RightDelim, "end")?;
         let close = Span { start: left.pos, end: right.end() };
         if self.body().open.is_empty() {
-            return self.end_definition(right.end());
+            return self.end_definition(close);
         }
         while let Some(open) = self.body().open.pop() {
             self.end_branch(&open, close);
@@ -508,11 +513,13 @@ impl<'a> Parser<'a> {
     }
 
     /// At the end of a `define` or a `block`.
-    fn end_definition(&mut self, end: usize) -> Result<()> {
+    fn end_definition(&mut self, close: Span) -> Result<()> {
         if matches!(self.body().kind, BodyKind::File) {
             return Err(self.error("unexpected {{end}}"));
         }
-        let body = self.end_body()?;
+        let (body, tree) = self.end_body()?;
+        let block = matches!(body.kind, BodyKind::Block { .. });
+        self.definitions.push(Definition { tree, open: body.head, close, block });
         if let BodyKind::Block { pos, line, pipe, start, .. } = body.kind {
             self.nesting -= 1;
             let invocation = Invocation {
@@ -520,7 +527,7 @@ impl<'a> Parser<'a> {
                 line,
                 name: body.name,
                 pipe: Some(pipe),
-                span: Span { start, end },
+                span: Span { start, end: close.end },
                 block: true,
             };
             self.nodes.push(Node::Template(self.arena.alloc(invocation)));

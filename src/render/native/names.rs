@@ -295,6 +295,25 @@ pub fn arguments(go: &str) -> Option<Vec<&'static str>> {
     }
 }
 
+/// The name in Tera's style of a function of charts, and whether its last argument is a list of further ones.
+#[must_use]
+pub fn names(go: &str) -> Option<(String, bool)> {
+    let own = OWN.iter().find(|name| **name == go).copied();
+    let found = functions::find(go);
+    let name = own.or(found.map(|function| function.name))?;
+    let spelled = spellings(name).into_iter().next()?;
+    Some((spelled.into_owned(), found.is_some_and(|function| function.variadic.is_some())))
+}
+
+/// What a function of charts always answers, if that is known: true for a string, false for a boolean.
+#[must_use]
+pub fn answer(go: &str) -> Option<bool> {
+    if super::super::vocabulary::answers_text(go) {
+        return Some(true);
+    }
+    super::super::vocabulary::answers_bool(go).then_some(false)
+}
+
 fn listed(function: &str) -> Option<&'static [&'static str]> {
     let find = |function: &str| NAMES.iter().find(|(name, _)| *name == function).map(|(_, names)| *names);
     find(function).or_else(|| {
