@@ -169,7 +169,10 @@ fn difference(before: &[RenderedFile], after: &[RenderedFile]) -> Option<String>
 
 /// The generated values of the first render, for the second one, whose templates have other names.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<HashMap<(&'static str, String), VecDeque<Value>>>>);
+struct Kept(Arc<Mutex<HashMap<Called, VecDeque<Value>>>>);
+
+/// A function, and a digest of its arguments.
+type Called = (&'static str, String);
 
 impl Kept {
     fn fill(&self, rendered: &Rendered) {

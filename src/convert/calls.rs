@@ -215,12 +215,12 @@ impl<'a> Template<'a, '_> {
             && if hex { written.contains(['p', 'P']) } else { written.contains(['.', 'e', 'E', 'p', 'P']) };
         let text = match (number.complex, float, number.int, number.float) {
             (None, false, Some(int), _) if int > i64::MIN => int.to_string(),
-            (None, true, _, Some(value)) if value.is_finite() => format!("{value:?}"),
+            (None, true, _, Some(value)) if value.is_finite() => {
+                let text = value.to_string();
+                if text.contains('.') { text } else { text + ".0" }
+            }
             _ => return self.unsupported(format!("the number {written}")),
         };
-        if text.contains('e') {
-            return self.unsupported(format!("the number {written}"));
-        }
         let known = if float { Known::Any } else { Known::Int };
         let tight = if text.starts_with('-') { tight::MINUS } else { tight::ATOM };
         Ok(Ex::new(text, tight).known(known))
@@ -329,7 +329,7 @@ const FIRST: &[&str] = &[
     "append", "div", "divf", "get", "hasKey", "index", "merge", "mergeOverwrite", "mod", "mul", "mulf", "mustAppend",
     "mustMerge", "mustMergeOverwrite", "mustPrepend", "mustPush", "mustSlice", "mustWithout", "omit", "pick", "prepend",
     "push", "round", "set", "slice", "sub", "subf", "unset", "without", "eq", "ne", "lt", "le", "gt", "ge", "deepEqual",
-    "htmlDateInZone", "has1",
+    "htmlDateInZone",
 ];
 const SECOND: &[&str] = &[
     "dateInZone", "date_in_zone", "regexFindAll", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit",

@@ -15,8 +15,10 @@ pub(super) struct Names<'a> {
     pub assigned: HashSet<&'a str>,
     /// Those that are assigned within a loop, so that Tera must keep them outside of it.
     pub global: HashSet<&'a str>,
-    /// The first fields of paths: what may be a variable of Tera's.
+    /// The fields of the template's dot that are named: what may be a variable of Tera's.
     pub fields: HashSet<&'a str>,
+    /// How many blocks are open that have a dot of their own.
+    rebound: usize,
 }
 
 impl<'a> Names<'a> {
@@ -31,8 +33,9 @@ impl<'a> Names<'a> {
             match node {
                 Node::Text(_) | Node::Comment(_) | Node::Break(_) | Node::Continue(_) => {}
                 Node::Action(action) => self.pipe(action.pipe, loops),
-                Node::If(branch) | Node::With(branch) => self.branch(branch, loops, loops),
-                Node::Range(branch) => self.branch(branch, loops, loops + 1),
+                Node::If(branch) => self.branch(branch, loops, loops, 0),
+                Node::With(branch) => self.branch(branch, loops, loops, 1),
+                Node::Range(branch) => self.branch(branch, loops, loops + 1, 1),
                 Node::Template(invocation) => {
                     if let Some(pipe) = invocation.pipe {
                         self.pipe(pipe, loops);
@@ -42,9 +45,11 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn branch(&mut self, branch: &Branch<'a>, outer: usize, inner: usize) {
+    fn branch(&mut self, branch: &Branch<'a>, outer: usize, inner: usize, rebound: usize) {
         self.pipe(branch.pipe, inner);
+        self.rebound += rebound;
         self.list(&branch.list, inner);
+        self.rebound -= rebound;
         if let Some(list) = &branch.else_list {
             self.list(list, outer);
         }
@@ -71,7 +76,7 @@ impl<'a> Names<'a> {
 
     fn operand(&mut self, operand: &Operand<'a>, loops: usize) {
         match operand {
-            Operand::Field(field) => self.fields.extend(field.fields().next()),
+            Operand::Field(field) if self.rebound == 0 => self.fields.extend(field.fields().next()),
             Operand::Variable(variable) if variable.name() == "$" => self.fields.extend(variable.fields().next()),
             Operand::Chain(chain) => self.operand(&chain.base, loops),
             Operand::Pipe(pipe) => self.pipe(pipe, loops),

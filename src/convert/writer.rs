@@ -31,6 +31,10 @@ fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
+fn space(wanted: bool) -> &'static str {
+    if wanted { " " } else { "" }
+}
+
 /// Whether Tera would find a tag in a text.
 fn has_tags(text: &str) -> bool {
     text.contains("{%") || text.contains("{#") || text.ends_with('{')
@@ -57,7 +61,10 @@ impl<'a> Writer<'a> {
             match tag {
                 Tag::Print(text) => self.out.push_str(&format!("{{{{{left} {text} {right}}}}}")),
                 Tag::Block(text) => self.out.push_str(&format!("{{%{left} {text} {right}%}}")),
-                Tag::Comment(text) => self.out.push_str(&format!("{{#{left} {text} {right}#}}")),
+                Tag::Comment(text) => {
+                    let (open, close) = (space(!text.starts_with('\n')), space(!text.ends_with('\n')));
+                    self.out.push_str(&format!("{{#{left}{open}{text}{close}{right}#}}"));
+                }
                 Tag::Raw(text) => {
                     self.out.push_str(&format!("{{%{left} raw %}}{text}{{% endraw {right}%}}"));
                 }

@@ -7,7 +7,7 @@ use tera::{
 
 use crate::value::{
     MapRef,
-    print::{display, to_text},
+    print::display,
     truth,
     typed::{self, Type},
 };
@@ -118,9 +118,9 @@ fn item(run: &Run, value: &Value, key: &Value) -> Result<Option<Value>, Fault> {
     #[allow(clippy::cast_possible_truncation, reason = "what is no whole number is refused")]
     let number = key.as_i64().or_else(|| key.as_f64().filter(|f| f.fract() == 0.0).map(|f| f as i64));
     let (Some(items), Some(number)) = (value.as_array(), number) else {
-        let of = crate::value::kind::type_of(&run.scope, value);
-        let key = to_text(&run.scope, key).map_err(message)?;
-        return Err(Fault::Message(format!("there is no item {key} in a value of type {of}")));
+        // The bytes of a text, and what cannot be indexed.
+        let Some(index) = crate::functions::find("index") else { return Ok(None) };
+        return call::library(run, index, false, &[value.clone(), key.clone()]).map(Some);
     };
     // As in Tera, negative numbers count from the end.
     let at = if number < 0 { number + i64::try_from(items.len()).unwrap_or(i64::MAX) } else { number };

@@ -1,0 +1,124 @@
+//! Charts of Go templates, converted: what comes out reads well and renders the same.
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use pintle::{
+    chart, convert,
+    render::{GeneratedKey, GeneratedValues, Inputs, Program, Release},
+    values::{coalesce, process_dependencies},
+    yaml,
+};
+
+/// What is random is the same each time.
+struct Fixed;
+
+impl GeneratedValues for Fixed {
+    fn kept(&self, _: &GeneratedKey) -> Option<tera::Value> {
+        Some("generated".into())
+    }
+}
+
+type Files = Vec<(String, Vec<u8>)>;
+
+/// What a chart renders to: the names of the files, and their texts.
+fn render(files: Files, values: &str) -> Result<Vec<(String, String)>, String> {
+    let chart = chart::load_files(files, &chart::Limits::default()).map_err(|e| e.to_string())?;
+    let user = yaml::parse(values).map_err(|e| e.to_string())?;
+    let user = if user.is_map() { user } else { tera::Value::from(tera::Map::new()) };
+    let chart = process_dependencies(&chart, &user).map_err(|e| e.to_string())?;
+    let values = coalesce(&chart, &user).map_err(|e| e.to_string())?;
+    let program = Program::new(&chart).map_err(|e| e.to_string())?;
+    let inputs = Inputs::offline(values, Release::install("rel", "ns"));
+    let rendered = program.render(&Inputs { generated: Arc::new(Fixed), ..inputs });
+    let rendered = rendered.map_err(|e| e.to_string())?;
+    Ok(rendered.files.iter().map(|file| (file.name.to_string(), file.text().into_owned())).collect())
+}
+
+fn vendored(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("charts").join(name)
+}
+
+#[test]
+fn our_charts_render_the_same() {
+    for name in ["web", "ledger", "prometheus", "echo"] {
+        let files = chart::read_folder(&vendored(name), &chart::Limits::default()).unwrap();
+        let converted = convert::files(files.clone(), &chart::Limits::default()).unwrap();
+        assert_eq!(converted.kept, [], "{name}");
+        assert_eq!(render(converted.files, ""), render(files, ""), "{name}");
+    }
+}
+
+#[test]
+fn a_converted_chart_reads_well() {
+    let files = chart::read_folder(&vendored("web"), &chart::Limits::default()).unwrap();
+    let converted = convert::files(files, &chart::Limits::default()).unwrap();
+    let mut text = String::new();
+    for (name, data) in converted.files.iter().filter(|(name, _)| name.ends_with(".tera")) {
+        writeln!(text, "==> {name}\n{}", String::from_utf8_lossy(data)).unwrap();
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// Templates, one after the other, with what they become. Each renders to the same in both forms.
+#[test]
+fn constructs() {
+    let cases = include_str!("convert/constructs.txt");
+    let values = include_str!("convert/values.yaml");
+    let (mut text, mut wrong) = (String::new(), String::new());
+    for case in cases.split("\n---\n") {
+        let files = |template: &str, name: &str| {
+            vec![
+                ("Chart.yaml".to_owned(), b"apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: \"2\"".to_vec()),
+                ("files/a.txt".to_owned(), b"one\ntwo\n".to_vec()),
+                ("templates/_named.tpl".to_owned(), b"{{ define \"named\" }}<{{ .Values.name }}{{ .x }}>{{ end }}".to_vec()),
+                (name.to_owned(), template.as_bytes().to_vec()),
+            ]
+        };
+        let converted = convert::template("templates/a.yaml", case.as_bytes()).unwrap();
+        let before = render(files(case, "templates/a.yaml"), values);
+        assert!(before.is_ok(), "{case}: {before:?}");
+        let after = render(files(&converted, "templates/a.yaml.tera"), values);
+        if after != before {
+            writeln!(wrong, "{case}\n{converted}\nbefore: {before:?}\nafter:  {after:?}\n").unwrap();
+        }
+        writeln!(text, "{case}\n=>\n{converted}\n---").unwrap();
+    }
+    assert_eq!(wrong, "");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn archives_are_unpacked_and_files_stay() {
+    let files = vec![
+        ("Chart.yaml".to_owned(), b"apiVersion: v2\nname: c\nversion: 1.0.0".to_vec()),
+        ("templates/plain.yaml".to_owned(), b"a: b\n".to_vec()),
+        ("templates/a.yaml".to_owned(), b"a: {{ .Values.a }}".to_vec()),
+        ("templates/_x.tpl".to_owned(), b"{{ define \"x\" }}{{ end }}".to_vec()),
+        ("templates/bad.yaml".to_owned(), b"ok\n{{ .Values.a 1e400 }}".to_vec()),
+        ("crds/{{x}}.yaml".to_owned(), b"{{ not a template }}".to_vec()),
+        ("charts/sub/Chart.yaml".to_owned(), b"apiVersion: v2\nname: sub\nversion: 1.0.0".to_vec()),
+        ("charts/sub/templates/NOTES.txt".to_owned(), b"{{ .Release.Name }}".to_vec()),
+    ];
+    let converted = convert::files(files, &chart::Limits::default()).unwrap();
+    let names: Vec<&str> = converted.files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "Chart.yaml",
+            "templates/plain.yaml",
+            "templates/a.yaml.tera",
+            "templates/_x.tera",
+            "templates/bad.yaml",
+            "crds/{{x}}.yaml",
+            "charts/sub/Chart.yaml",
+            "charts/sub/templates/NOTES.txt.tera",
+        ]
+    );
+    assert_eq!(converted.kept.len(), 1);
+    assert_eq!((converted.kept[0].file.as_str(), converted.kept[0].line), ("templates/bad.yaml", 2));
+}
