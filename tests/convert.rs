@@ -73,9 +73,15 @@ fn constructs() {
     for case in cases.split("\n---\n") {
         let files = |template: &str, name: &str| {
             vec![
-                ("Chart.yaml".to_owned(), b"apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: \"2\"".to_vec()),
+                (
+                    "Chart.yaml".to_owned(),
+                    b"apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: \"2\"".to_vec(),
+                ),
                 ("files/a.txt".to_owned(), b"one\ntwo\n".to_vec()),
-                ("templates/_named.tpl".to_owned(), b"{{ define \"named\" }}<{{ .Values.name }}{{ .x }}>{{ end }}".to_vec()),
+                (
+                    "templates/_named.tpl".to_owned(),
+                    b"{{ define \"named\" }}<{{ .Values.name }}{{ .x }}>{{ end }}".to_vec(),
+                ),
                 (name.to_owned(), template.as_bytes().to_vec()),
             ]
         };

@@ -157,7 +157,8 @@ fn difference(before: &[RenderedFile], after: &[RenderedFile]) -> Option<String>
             match (old.next(), new.next()) {
                 (None, None) => break,
                 (one, two) if one != two => {
-                    let shown = |line: Option<&str>| line.map_or("nothing".to_owned(), |line| format!("{line:?}"));
+                    let shown =
+                        |line: Option<&str>| line.map_or("nothing".to_owned(), |line| format!("{line:?}"));
                     return Some(format!("{}, line {line}: {} was {}", file.name, shown(two), shown(one)));
                 }
                 _ => {}

@@ -65,7 +65,11 @@ impl<'a> Template<'a, '_> {
         let base = match base {
             // Of the template's dot, or of a value.
             None | Some(None) if fields.is_empty() => {
-                if base.is_none() { self.dot_value() } else { Ex::path("dot") }
+                if base.is_none() {
+                    self.dot_value()
+                } else {
+                    Ex::path("dot")
+                }
             }
             None => self.dot_fields(&fields),
             Some(None) => self.root_fields(&fields),
@@ -252,7 +256,9 @@ impl<'a> Template<'a, '_> {
                 return Ok(filter(text, "tpl", &[]).known(Known::Text));
             }
             ("tpl", [text, data]) => {
-                return Ok(filter(text, "tpl", &[("data", data.text.clone())]).known(Known::Text).over(&[data]));
+                return Ok(filter(text, "tpl", &[("data", data.text.clone())])
+                    .known(Known::Text)
+                    .over(&[data]));
             }
             _ => {}
         }
@@ -282,8 +288,13 @@ impl<'a> Template<'a, '_> {
         for (at, arg) in args.iter().enumerate().take(fixed).filter(|(at, _)| Some(*at) != subject) {
             kwargs.push((names[at], arg.text.clone()));
         }
-        let rest: Vec<&Ex> =
-            args.iter().enumerate().skip(fixed).filter(|(at, _)| Some(*at) != subject).map(|(_, arg)| arg).collect();
+        let rest: Vec<&Ex> = args
+            .iter()
+            .enumerate()
+            .skip(fixed)
+            .filter(|(at, _)| Some(*at) != subject)
+            .map(|(_, arg)| arg)
+            .collect();
         let mut lists = 0;
         if !rest.is_empty() {
             let name = names[fixed];
@@ -317,23 +328,99 @@ fn filter(value: &Ex, name: &str, kwargs: &[(&str, String)]) -> Ex {
 
 /// Functions that read better as functions.
 const PLAIN: &[&str] = &[
-    "add", "addf", "biggest", "buildCustomCert", "cat", "coalesce", "concat", "derivePassword", "dict", "dig", "fail",
-    "genCA", "genCAWithKey", "genPrivateKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert",
-    "genSignedCertWithKey", "htpasswd", "list", "lookup", "max", "maxf", "min", "minf", "mustDict", "print", "printf",
-    "println", "randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt", "randNumeric", "tuple", "until",
-    "untilStep", "uuidv4", "now",
+    "add",
+    "addf",
+    "biggest",
+    "buildCustomCert",
+    "cat",
+    "coalesce",
+    "concat",
+    "derivePassword",
+    "dict",
+    "dig",
+    "fail",
+    "genCA",
+    "genCAWithKey",
+    "genPrivateKey",
+    "genSelfSignedCert",
+    "genSelfSignedCertWithKey",
+    "genSignedCert",
+    "genSignedCertWithKey",
+    "htpasswd",
+    "list",
+    "lookup",
+    "max",
+    "maxf",
+    "min",
+    "minf",
+    "mustDict",
+    "print",
+    "printf",
+    "println",
+    "randAlpha",
+    "randAlphaNum",
+    "randAscii",
+    "randBytes",
+    "randInt",
+    "randNumeric",
+    "tuple",
+    "until",
+    "untilStep",
+    "uuidv4",
+    "now",
 ];
 
 /// Functions that work on their first argument, and on the second.
 const FIRST: &[&str] = &[
-    "append", "div", "divf", "get", "hasKey", "index", "merge", "mergeOverwrite", "mod", "mul", "mulf", "mustAppend",
-    "mustMerge", "mustMergeOverwrite", "mustPrepend", "mustPush", "mustSlice", "mustWithout", "omit", "pick", "prepend",
-    "push", "round", "set", "slice", "sub", "subf", "unset", "without", "eq", "ne", "lt", "le", "gt", "ge", "deepEqual",
+    "append",
+    "div",
+    "divf",
+    "get",
+    "hasKey",
+    "index",
+    "merge",
+    "mergeOverwrite",
+    "mod",
+    "mul",
+    "mulf",
+    "mustAppend",
+    "mustMerge",
+    "mustMergeOverwrite",
+    "mustPrepend",
+    "mustPush",
+    "mustSlice",
+    "mustWithout",
+    "omit",
+    "pick",
+    "prepend",
+    "push",
+    "round",
+    "set",
+    "slice",
+    "sub",
+    "subf",
+    "unset",
+    "without",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "deepEqual",
     "htmlDateInZone",
 ];
 const SECOND: &[&str] = &[
-    "dateInZone", "date_in_zone", "regexFindAll", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit",
-    "mustRegexFindAll", "mustRegexReplaceAll", "mustRegexReplaceAllLiteral", "mustRegexSplit",
+    "dateInZone",
+    "date_in_zone",
+    "regexFindAll",
+    "regexReplaceAll",
+    "regexReplaceAllLiteral",
+    "regexSplit",
+    "mustRegexFindAll",
+    "mustRegexReplaceAll",
+    "mustRegexReplaceAllLiteral",
+    "mustRegexSplit",
 ];
 
 /// The argument that a function works on: what is piped into the filter.
@@ -360,7 +447,9 @@ fn subject(go: &str, fixed: usize, variadic: bool, count: usize) -> Option<usize
 /// What Tera has an operator or a literal for.
 fn native(name: &str, args: &[Ex]) -> Option<Ex> {
     let binary = |operator: &str, left: &Ex, right: &Ex, before: u8, after: u8, known: Known| {
-        Ex::new(format!("{} {operator} {}", left.at(before), right.at(after)), before).known(known).over(&[left, right])
+        Ex::new(format!("{} {operator} {}", left.at(before), right.at(after)), before)
+            .known(known)
+            .over(&[left, right])
     };
     let compare = |operator: &str| match args {
         [left, right] => Some(Ex {
@@ -374,7 +463,8 @@ fn native(name: &str, args: &[Ex]) -> Option<Ex> {
             let (before, word) = if name == "or" { (tight::OR, "or") } else { (tight::AND, "and") };
             let mut all = first.clone();
             for one in rest {
-                let known = if all.known == one.known && all.known != Known::Int { all.known } else { Known::Any };
+                let known =
+                    if all.known == one.known && all.known != Known::Int { all.known } else { Known::Any };
                 all = binary(word, &all, one, before, before + 1, known);
             }
             Some(Ex { path: all.path && rest.is_empty(), ..all })
@@ -390,7 +480,8 @@ fn native(name: &str, args: &[Ex]) -> Option<Ex> {
         ("eq", [value, others @ ..]) if others.len() > 1 => {
             let list: Vec<&str> = others.iter().map(|other| other.text.as_str()).collect();
             let text = format!("{} in [{}]", value.at(tight::TEST + 1), list.join(", "));
-            let mut ex = Ex::new(text, tight::TEST).known(Known::Bool).over(&others.iter().collect::<Vec<_>>());
+            let mut ex =
+                Ex::new(text, tight::TEST).known(Known::Bool).over(&others.iter().collect::<Vec<_>>());
             ex.lists += 1;
             ex.lists = ex.lists.max(value.lists);
             Some(ex)
@@ -440,7 +531,8 @@ fn native(name: &str, args: &[Ex]) -> Option<Ex> {
         }
         ("list" | "tuple", items) => {
             let written: Vec<&str> = items.iter().map(|item| item.text.as_str()).collect();
-            let mut ex = Ex::atom(format!("[{}]", written.join(", "))).over(&items.iter().collect::<Vec<_>>());
+            let mut ex =
+                Ex::atom(format!("[{}]", written.join(", "))).over(&items.iter().collect::<Vec<_>>());
             ex.lists += 1;
             Some(ex)
         }
@@ -452,7 +544,10 @@ fn native(name: &str, args: &[Ex]) -> Option<Ex> {
                     Some(name) if ex.path => Ex::path(field(&ex.text, name, false)),
                     _ => {
                         let path = ex.path && key.literal.is_some();
-                        Ex { path, ..Ex::atom(format!("{}[{}]", ex.at(tight::ATOM), key.text)).over(&[&ex, key]) }
+                        Ex {
+                            path,
+                            ..Ex::atom(format!("{}[{}]", ex.at(tight::ATOM), key.text)).over(&[&ex, key])
+                        }
                     }
                 };
             }
@@ -474,7 +569,9 @@ fn native(name: &str, args: &[Ex]) -> Option<Ex> {
             }
             concatenated(&pieces)
         }
-        ("print", values @ [_, _, ..]) if values.iter().all(|value| value.known == Known::Text) => concatenated(values),
+        ("print", values @ [_, _, ..]) if values.iter().all(|value| value.known == Known::Text) => {
+            concatenated(values)
+        }
         ("add" | "sub" | "mul", [first, rest @ ..])
             if !rest.is_empty() && args.iter().all(|arg| arg.known == Known::Int) =>
         {

@@ -94,8 +94,28 @@ pub(super) fn quoted(value: &str) -> String {
 
 /// Words that Tera's grammar does not take for a variable.
 const RESERVED: &[&str] = &[
-    "False", "None", "True", "and", "break", "continue", "dot", "else", "false", "for", "if", "in", "is", "loop",
-    "none", "not", "null", "or", "self", "super", "true", "__tera_context",
+    "False",
+    "None",
+    "True",
+    "and",
+    "break",
+    "continue",
+    "dot",
+    "else",
+    "false",
+    "for",
+    "if",
+    "in",
+    "is",
+    "loop",
+    "none",
+    "not",
+    "null",
+    "or",
+    "self",
+    "super",
+    "true",
+    "__tera_context",
 ];
 
 /// Whether a word may be a variable.

@@ -55,10 +55,7 @@ struct Unsupported {
 ///
 /// # Errors
 /// When an archive cannot be read.
-pub fn files(
-    files: Vec<(String, Vec<u8>)>,
-    limits: &chart::Limits,
-) -> Result<Converted, chart::Error> {
+pub fn files(files: Vec<(String, Vec<u8>)>, limits: &chart::Limits) -> Result<Converted, chart::Error> {
     let mut converted = Converted::default();
     let known: BTreeSet<String> = files.iter().map(|(name, _)| name.clone()).collect();
     for (name, data) in files {
@@ -76,7 +73,9 @@ fn one(
 ) -> Result<(), chart::Error> {
     let inner = in_subchart(&name);
     let folder = &name[..name.len() - inner.len()];
-    if let Some(archive) = inner.strip_prefix("charts/").filter(|name| name.ends_with(".tgz") && !name.contains('/')) {
+    if let Some(archive) =
+        inner.strip_prefix("charts/").filter(|name| name.ends_with(".tgz") && !name.contains('/'))
+    {
         if archive.starts_with(['_', '.']) {
             into.files.push((name, data));
             return Ok(());
@@ -101,7 +100,10 @@ fn one(
         Ok(text) => {
             let new = match inner.rsplit('/').next().and_then(|base| base.strip_suffix(".tpl")) {
                 // Nobody sees the names of files that only define.
-                Some(base) if base.starts_with('_') && !known.contains(&format!("{}.tera", name.trim_end_matches(".tpl"))) => {
+                Some(base)
+                    if base.starts_with('_')
+                        && !known.contains(&format!("{}.tera", name.trim_end_matches(".tpl"))) =>
+                {
                     format!("{}.tera", name.trim_end_matches(".tpl"))
                 }
                 _ => format!("{name}.tera"),

@@ -77,7 +77,9 @@ impl<'a> Names<'a> {
     fn operand(&mut self, operand: &Operand<'a>, loops: usize) {
         match operand {
             Operand::Field(field) if self.rebound == 0 => self.fields.extend(field.fields().next()),
-            Operand::Variable(variable) if variable.name() == "$" => self.fields.extend(variable.fields().next()),
+            Operand::Variable(variable) if variable.name() == "$" => {
+                self.fields.extend(variable.fields().next())
+            }
             Operand::Chain(chain) => self.operand(&chain.base, loops),
             Operand::Pipe(pipe) => self.pipe(pipe, loops),
             _ => {}
@@ -121,7 +123,8 @@ impl<'a> Scope<'a> {
     }
 
     fn visible(&self, tera: &str) -> bool {
-        self.blocks.iter().flatten().any(|(_, name)| name == tera) || self.made.iter().any(|name| name == tera)
+        self.blocks.iter().flatten().any(|(_, name)| name == tera)
+            || self.made.iter().any(|name| name == tera)
     }
 
     /// Declares a variable of Go's.
@@ -149,7 +152,8 @@ impl<'a> Scope<'a> {
     fn unique(&self, wish: String, made: bool) -> String {
         let taken = |name: &str| {
             self.visible(name)
-                || (made || name != wish) && (self.names.fields.contains(name) || self.names.declared.contains(name))
+                || (made || name != wish)
+                    && (self.names.fields.contains(name) || self.names.declared.contains(name))
         };
         if !taken(&wish) {
             return wish;
@@ -164,7 +168,8 @@ pub(super) const OBJECTS: &[&str] =
     &["Capabilities", "Chart", "Files", "Release", "Subcharts", "Template", "Values"];
 
 fn ascii(name: &str) -> String {
-    let mut text: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    let mut text: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     text.push_str("_value");
     if is_variable(&text) { text } else { format!("value_{text}") }
 }

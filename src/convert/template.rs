@@ -1,6 +1,8 @@
 //! Statements: a Go template becomes a template of Tera's.
 
-use crate::gotemplate::ast::{Action, Branch, Comment, Definition, Invocation, List, Node, Pipe, Span, Tree, TreeSet};
+use crate::gotemplate::ast::{
+    Action, Branch, Comment, Definition, Invocation, List, Node, Pipe, Span, Tree, TreeSet,
+};
 
 use super::{
     Unsupported,
@@ -21,7 +23,8 @@ pub(super) fn file<'a>(set: &TreeSet<'a>) -> Result<String, Unsupported> {
             what: "a definition that has the name of its file".to_owned(),
         });
     }
-    let (blocks, defines): (Vec<&Definition<'a>>, Vec<&Definition<'a>>) = definitions.into_iter().partition(|one| one.block);
+    let (blocks, defines): (Vec<&Definition<'a>>, Vec<&Definition<'a>>) =
+        definitions.into_iter().partition(|one| one.block);
     let mut defines = defines.into_iter().peekable();
     if let Some(main) = set.main() {
         let mut template = Template::new(main, &mut writer);
@@ -148,7 +151,11 @@ impl<'a, 'w> Template<'a, 'w> {
     fn comment(&mut self, comment: &Comment<'a>) -> Result<(), Unsupported> {
         let text = String::from_utf8_lossy(comment.text);
         let text = text.trim_start_matches("/*").trim_end_matches("*/").replace("#}", "# }");
-        let text = if text.contains('\n') { text.trim_end_matches([' ', '\t']).to_owned() } else { text.trim().to_owned() };
+        let text = if text.contains('\n') {
+            text.trim_end_matches([' ', '\t']).to_owned()
+        } else {
+            text.trim().to_owned()
+        };
         let span = comment_span(comment, self.writer.source);
         // Neither end may be taken for a dash that trims.
         let text = text.strip_prefix(' ').unwrap_or(&text).trim_end_matches('-').to_owned();
@@ -356,7 +363,11 @@ impl<'a, 'w> Template<'a, 'w> {
 
     /// The field of a template's dot.
     pub(super) fn of_root(&self, name: &str) -> String {
-        if OBJECTS.contains(&name) || self.scope.is_free(name) { name.to_owned() } else { field("dot", name, false) }
+        if OBJECTS.contains(&name) || self.scope.is_free(name) {
+            name.to_owned()
+        } else {
+            field("dot", name, false)
+        }
     }
 }
 
@@ -378,8 +389,11 @@ fn wish(pipe: &Pipe<'_>, value: &Ex) -> String {
             last(name.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()))
         }
         _ => {
-            let path: String =
-                value.text.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.')).collect();
+            let path: String = value
+                .text
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))
+                .collect();
             if path.contains('.') { last(&path) } else { "item".to_owned() }
         }
     }
@@ -387,8 +401,7 @@ fn wish(pipe: &Pipe<'_>, value: &Ex) -> String {
 
 /// Whether a list holds something that changes maps.
 fn changes(list: &List<'_>) -> bool {
-    const CHANGE: &[&str] =
-        &["set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"];
+    const CHANGE: &[&str] = &["set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"];
     let text = crate::gotemplate::print(*list);
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CHANGE.contains(&word))
 }

@@ -57,7 +57,8 @@ impl<'a> Writer<'a> {
         self.by_hand = trims_after && !after;
         let last = tags.len().saturating_sub(1);
         for (at, tag) in tags.iter().enumerate() {
-            let (left, right) = (if at == 0 && before { "-" } else { "" }, if at == last && after { "-" } else { "" });
+            let (left, right) =
+                (if at == 0 && before { "-" } else { "" }, if at == last && after { "-" } else { "" });
             match tag {
                 Tag::Print(text) => self.out.push_str(&format!("{{{{{left} {text} {right}}}}}")),
                 Tag::Block(text) => self.out.push_str(&format!("{{%{left} {text} {right}%}}")),

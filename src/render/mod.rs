@@ -31,7 +31,9 @@ pub use error::{Error, Place};
 pub use generated::{Afresh, Generated, GeneratedKey, GeneratedValues};
 pub use limits::Limits;
 pub use lookup::{Lookup, LookupRecord, NoCluster};
-pub use native::names::{answer as native_answer, arguments as native_arguments, names as native_names, spellings};
+pub use native::names::{
+    answer as native_answer, arguments as native_arguments, names as native_names, spellings,
+};
+pub use program::{Inputs, Program, Rendered, RenderedFile, text};
 pub use unit::check_native;
 pub use vocabulary::is_function;
-pub use program::{Inputs, Program, Rendered, RenderedFile, text};

@@ -544,7 +544,8 @@ fn compile_error(error: &tera::Error, sources: &[SourceFile], templates: &[Templ
 /// # Errors
 /// The line, from 1, and what Tera says.
 pub fn check_native(name: &str, text: &str) -> Result<(), (usize, String)> {
-    let source = SourceFile { name: format!("{name}{}", native::EXTENSION).into(), text: text.as_bytes().into() };
+    let source =
+        SourceFile { name: format!("{name}{}", native::EXTENSION).into(), text: text.as_bytes().into() };
     match Unit::compile(&[source]) {
         Ok(_) => Ok(()),
         Err(error) => Err((error.place.line, error.text)),

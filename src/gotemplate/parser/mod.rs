@@ -12,8 +12,8 @@ mod tokens;
 use std::collections::{HashMap, HashSet};
 
 use super::ast::{
-    Action, Arena, Branch, Command, Comment, Definition, Invocation, Jump, List, Node, Operand, Pipe, Source, Span, Text,
-    Tree, TreeSet,
+    Action, Arena, Branch, Command, Comment, Definition, Invocation, Jump, List, Node, Operand, Pipe, Source,
+    Span, Text, Tree, TreeSet,
 };
 use super::lexer::{Item, Kind, LexOptions, Lexer};
 use crate::value::quote::{quote, unquote};
