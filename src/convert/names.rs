@@ -78,7 +78,7 @@ impl<'a> Names<'a> {
         match operand {
             Operand::Field(field) if self.rebound == 0 => self.fields.extend(field.fields().next()),
             Operand::Variable(variable) if variable.name() == "$" => {
-                self.fields.extend(variable.fields().next())
+                self.fields.extend(variable.fields().next());
             }
             Operand::Chain(chain) => self.operand(&chain.base, loops),
             Operand::Pipe(pipe) => self.pipe(pipe, loops),
