@@ -30,15 +30,13 @@ use super::{
 use crate::{
     api::{Definition, duration, names, status::conditions},
     controller::renderer::Renderer as _,
-    manifest,
     release::{
         cluster::dynamic,
         failure::Failure,
         helm::{self, Driver, Record},
         inventory::Parent,
-        object::{Desired, Rendered, flat},
+        object::Desired,
     },
-    yaml,
 };
 
 /// How often it is looked whether the operator has taken over.
@@ -399,7 +397,7 @@ impl Plan {
         let spec = record.config.clone().filter(|c| !c.is_null()).unwrap_or_else(|| json!({})).to_string();
         let source = Source { parent: &parent, spec, revision: record.version.max(1) };
         let prepared = loaded.render(connection, source).await?;
-        let released = objects(&record.manifest)?;
+        let released = record.objects().map_err(|error| anyhow!(error))?;
         let mut changes = Vec::new();
         let mut desired = prepared.desired;
         for d in &mut desired {
@@ -473,19 +471,6 @@ impl Plan {
         }
         Ok(all)
     }
-}
-
-/// The objects of a release's manifest.
-fn objects(text: &str) -> Result<Vec<Value>> {
-    let mut objects = Vec::new();
-    for document in manifest::split(text) {
-        let object =
-            yaml::parse_json(document).map_err(|error| anyhow!("the release's manifest: {error}"))?;
-        if !object.is_null() {
-            objects.push(Rendered { source: String::new(), object });
-        }
-    }
-    Ok(flat(objects).into_iter().map(|rendered| rendered.object).collect())
 }
 
 /// Whether an object of the manifest is the desired one.

@@ -14,7 +14,11 @@ use kube::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::failure::Failure;
+use super::{
+    failure::Failure,
+    object::{Rendered, flat},
+};
+use crate::{manifest, yaml};
 
 /// The largest record, in bytes, unzipped. A Secret holds a megabyte of it zipped.
 const LARGEST: u64 = 256 << 20;
@@ -76,6 +80,24 @@ pub struct Metadata {
     pub name: String,
     /// Its version.
     pub version: String,
+}
+
+impl Record {
+    /// The objects of the manifest, lists expanded.
+    ///
+    /// # Errors
+    /// When it is not YAML.
+    pub fn objects(&self) -> Result<Vec<Value>, String> {
+        let mut objects = Vec::new();
+        for document in manifest::split(&self.manifest) {
+            let object =
+                yaml::parse_json(document).map_err(|error| format!("the release's manifest: {error}"))?;
+            if !object.is_null() {
+                objects.push(Rendered { source: String::new(), object });
+            }
+        }
+        Ok(flat(objects).into_iter().map(|rendered| rendered.object).collect())
+    }
 }
 
 /// Reads the field `release` of a record.

@@ -259,6 +259,29 @@ async fn a_project_goes_on_with_what_it_has_deployed() {
     .await;
 }
 
+#[tokio::test]
+async fn a_resource_deleted_before_the_change_of_operators() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("sdk-deleted").await.unwrap();
+    install_crd(&space.client(), &crd()).await.unwrap();
+    let project = project();
+    let resources = Resources::of(&space, memcacheds());
+    let cr = resources.create("web", json!({"clusterRole": true})).await.unwrap();
+    deploy_as_sdk(cluster, &space, project.path(), &cr).await;
+    resources.api().delete("web", &DeleteParams::default()).await.unwrap();
+    let credentials = cluster.user("sdk-deleted", &[Grant::Everywhere(roles())]).await.unwrap();
+    let operator = start(project.path(), &space, &credentials, &[]);
+    let uid = cr.metadata.uid.as_ref();
+    until(&operator, "the resource is gone", || async {
+        let now = resources.api().get_opt("web").await?;
+        Ok((now.and_then(|web| web.metadata.uid).as_ref() != uid).then_some(()))
+    })
+    .await;
+    let cluster_roles: Api<ClusterRole> = Api::all(space.client());
+    assert!(cluster_roles.get_opt(&format!("{}-web", space.name())).await.unwrap().is_none());
+    assert!(space.api::<Deployment>().get_opt("web").await.unwrap().is_none());
+}
+
 /// The token of a service account with these rights.
 async fn token(cluster: &Cluster, space: &Namespace, name: &str, rules: &[PolicyRule]) -> String {
     let account: ServiceAccount = serde_json::from_value(json!({ "metadata": { "name": name } })).unwrap();

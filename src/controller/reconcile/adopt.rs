@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 
 use super::{super::events::Level, Work, status::Problem};
 use crate::{
-    api::{definition::Adoption, names},
+    api::{Gvk, definition::Adoption, names},
+    manifest::Order,
     release::{
         claim::{Whose, whose},
         failure::Failure,
+        helm::{self, Driver},
         inventory::ObjectKey,
         object::Desired,
         takeover,
@@ -145,6 +147,58 @@ impl Work<'_> {
     /// Whether operator-sdk has deployed the instance and we have not yet.
     pub(super) fn follows_sdk(&self) -> bool {
         self.cr.status.release.is_none() && self.cr.status.deployed_release.is_some()
+    }
+
+    /// Deletes what operator-sdk made for a resource that we have never kept, as it would have: by the release's manifest, in
+    /// Helm's order. Whether some of it is still there.
+    pub(super) async fn clear_sdk(&self) -> Result<bool, Problem> {
+        if !self.cr.sdk_finalizers || self.cr.marks.is_parent_of(&self.set) || self.cr.marks.orphan() {
+            return Ok(false);
+        }
+        let client = self.cluster().client();
+        let fail = |failure: Failure| Problem::of_failure("UninstallFailed", &failure);
+        let namespace = self.release_namespace()?;
+        let mut records =
+            helm::records(client, Driver::Secrets, &namespace, &self.parent.name).await.map_err(fail)?;
+        // Without a record there is nothing that says what there was; what the resource owns goes after it.
+        let Some((name, record)) = records.pop() else { return Ok(false) };
+        let objects = record.and_then(|record| record.objects()).map_err(|error| Problem {
+            reason: "UninstallFailed",
+            message: format!("Secret {name}: {error}"),
+            passing: false,
+        })?;
+        let mut keys: Vec<ObjectKey> = objects.iter().filter_map(|o| self.key_of_released(o, &namespace)).collect();
+        keys.sort_by(|a, b| Order::Uninstall.compare(&a.kind.kind, &b.kind.kind));
+        let mut left = false;
+        for key in keys {
+            let fail = |failure: Failure| self.problem("UninstallFailed", &key, &failure);
+            let Some(live) = self.cluster().metadata(&key).await.map_err(fail)? else { continue };
+            let meta = &live.metadata;
+            if whose(meta, &self.parent, false) != Whose::Ours {
+                continue;
+            }
+            left = true;
+            if meta.deletion_timestamp.is_none() {
+                let uid = meta.uid.as_deref().unwrap_or_default();
+                self.cluster().delete(&key, uid).await.map_err(fail)?;
+            }
+        }
+        Ok(left)
+    }
+
+    /// Which object one of a release's manifest is, unless it is to be kept or its kind is gone.
+    fn key_of_released(&self, object: &Value, namespace: &str) -> Option<ObjectKey> {
+        let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+        let policy = object["metadata"]["annotations"][names::RESOURCE_POLICY].as_str().unwrap_or_default();
+        let served = self.cluster().served(&Gvk::of(text("/apiVersion"), text("/kind")))?;
+        let namespace = match (served.namespaced, text("/metadata/namespace")) {
+            (false, _) => "",
+            (true, "") => namespace,
+            (true, own) => own,
+        };
+        let key =
+            ObjectKey { kind: served.kind, namespace: namespace.into(), name: text("/metadata/name").into() };
+        (policy.trim() != "keep").then_some(key)
     }
 
     /// Removes the manifest that operator-sdk left in status: it has Secrets in it.

@@ -162,7 +162,11 @@ impl Operator {
     async fn reconcile(self: &Arc<Self>, id: &InstanceId) -> Outcome {
         let Some(work) = Work::look(self, id) else { return Outcome::Gone };
         if work.cr.deleting {
-            return work.uninstall().instrument(step!("uninstall")).await;
+            return match work.clear_sdk().await {
+                Ok(false) => work.uninstall().instrument(step!("uninstall")).await,
+                Ok(true) => Outcome::Waiting(Some(Instant::now() + FIRST_WAIT)),
+                Err(problem) => Outcome::Failed(problem),
+            };
         }
         if work.cr.marks.suspended() {
             return work.report_suspended().await;
