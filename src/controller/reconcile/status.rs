@@ -276,7 +276,11 @@ pub(super) fn uninstalling(
     status.set(conditions::RECONCILING, true, "Uninstalling", &message, now);
     match problem {
         Some(_) => status.set(conditions::RELEASE_FAILED, true, "UninstallError", &message, now),
-        None => status.unset(conditions::RELEASE_FAILED),
+        None => {
+            status.unset(conditions::RELEASE_FAILED);
+            // operator-sdk's word for having asked for it.
+            status.set(conditions::DEPLOYED, false, "UninstallSuccessful", &message, now);
+        }
     }
     finish(status)
 }
