@@ -167,7 +167,8 @@ impl Work<'_> {
             message: format!("Secret {name}: {error}"),
             passing: false,
         })?;
-        let mut keys: Vec<ObjectKey> = objects.iter().filter_map(|o| self.key_of_released(o, &namespace)).collect();
+        let mut keys: Vec<ObjectKey> =
+            objects.iter().filter_map(|o| self.key_of_released(o, &namespace)).collect();
         keys.sort_by(|a, b| Order::Uninstall.compare(&a.kind.kind, &b.kind.kind));
         let mut left = false;
         for key in keys {
