@@ -128,3 +128,32 @@ fn archives_are_unpacked_and_files_stay() {
     assert_eq!(converted.kept.len(), 1);
     assert_eq!((converted.kept[0].file.as_str(), converted.kept[0].line), ("templates/bad.yaml", 2));
 }
+
+/// What follows a line of three backticks and this word, up to the next three backticks: the place of each, and its text.
+fn fenced(text: &str, language: &str) -> Vec<(usize, String)> {
+    let open = format!("```{language}\n");
+    let blocks = text.match_indices(&open).map(|(at, _)| {
+        let from = at + open.len();
+        (at, text[from..from + text[from..].find("```").unwrap()].to_owned())
+    });
+    blocks.collect()
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_true() {
+    let text = include_str!("../docs/tera.md");
+    let values = &fenced(text, "yaml")[0].1;
+    let results = fenced(text, "text");
+    let examples = fenced(text, "tera");
+    assert!(examples.len() > 4);
+    for (at, example) in examples {
+        let (_, expected) = results.iter().find(|(result, _)| *result > at).unwrap();
+        let files = vec![
+            ("Chart.yaml".to_owned(), b"apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: \"2.0\"".to_vec()),
+            ("files/motd.txt".to_owned(), b"hello\nyou".to_vec()),
+            ("templates/a.yaml.tera".to_owned(), example.clone().into_bytes()),
+        ];
+        let rendered = render(files, values).map_err(|error| format!("{example}\n{error}")).unwrap();
+        assert_eq!(&rendered[0].1, expected, "{example}");
+    }
+}
