@@ -149,7 +149,10 @@ fn the_examples_of_the_documentation_are_true() {
     for (at, example) in examples {
         let (_, expected) = results.iter().find(|(result, _)| *result > at).unwrap();
         let files = vec![
-            ("Chart.yaml".to_owned(), b"apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: \"2.0\"".to_vec()),
+            (
+                "Chart.yaml".to_owned(),
+                b"apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: \"2.0\"".to_vec(),
+            ),
             ("files/motd.txt".to_owned(), b"hello\nyou".to_vec()),
             ("templates/a.yaml.tera".to_owned(), example.clone().into_bytes()),
         ];
