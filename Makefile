@@ -7,6 +7,8 @@ CARGO_DENY_VERSION := 0.20.2
 # `make test` generates the same cases at each run, so that what passed passes again; `make fuzz-diff` looks for new ones.
 SEED ?= 2
 CASES ?= 20000
+# How long `make fuzz` tries each target.
+SECONDS ?= 120
 
 .PHONY: help
 help: ## List the commands
@@ -32,6 +34,16 @@ test: cluster ## Run all tests, on a real control plane
 .PHONY: fuzz-diff
 fuzz-diff: cluster ## Hold everything against Go and Helm with CASES generated cases a property, new ones at each run
 	PROPTEST_CASES=$(CASES) $(CARGO) test --locked --test charts --test functions --test gotemplate_parse --test render_diff --test value --test values --test yaml -- --include-ignored --skip corpus
+
+.PHONY: fuzz
+fuzz: ## Try random inputs for SECONDS on each of what reads templates, YAML, archives and --set
+	$(CARGO) run --quiet --locked --example fuzz -- --seconds $(SECONDS) --seed $$(date +%s)
+
+.PHONY: fuzz-guided
+fuzz-guided: ## The same guided by coverage; needs a nightly toolchain and cargo-fuzz
+	for target in templates yaml archives set; do \
+		$(CARGO) +nightly fuzz run --fuzz-dir tests/fuzz/guided $$target -- -max_total_time=$(SECONDS) -timeout=60 -rss_limit_mb=3072 || exit 1; \
+	done
 
 .PHONY: bench
 bench: cluster ## Measure renders against helm, and the operator on a real control plane: time, CPU, requests, memory

@@ -136,6 +136,11 @@ impl Vocabulary for Functions {
             "add" | "add1" | "div" | "int64" | "max" | "min" | "mod" | "mul" | "sub" => Some("int64"),
             "keys" | "mustRegexFindAll" | "mustRegexSplit" | "regexFindAll" | "regexSplit" | "sortAlpha"
             | "split" | "splitList" | "splitn" | "toStrings" => Some("string"),
+            "chunk" | "mustChunk" => Some("[]interface {}"),
+            // The only integer that templates are given, and the lists and maps of types that they are given.
+            ".Release.Revision" => Some("int"),
+            ".Chart.Annotations" | ".Capabilities.APIVersions" | ".Files.Lines" => Some("string"),
+            ".Files" | ".Files.Glob" => Some("[]uint8"),
             _ => None,
         }
     }

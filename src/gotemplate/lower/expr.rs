@@ -131,11 +131,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             (Operand::Variable(variable), 1, 1) if !variable.text.contains('.') => {
                 self.names.find(variable.text).and_then(|binding| binding.items)
             }
-            // The only integer that templates are given.
-            (Operand::Field(Field { text, .. }) | Operand::Variable(Variable { text, .. }), 1, 1)
-                if text.ends_with(".Release.Revision") =>
-            {
-                Some("int")
+            (Operand::Field(Field { text, .. }) | Operand::Variable(Variable { text, .. }), 1, _) => {
+                self.vocabulary.elements(text.trim_start_matches(|c| c != '.'))
             }
             _ => None,
         }

@@ -53,8 +53,9 @@ pub trait Vocabulary {
     /// The type of the parameter that takes the argument at this place, counted from 0.
     fn param(&self, function: &str, at: usize) -> Param;
 
-    /// The Go type of what `range` gives of a function's answer, if it is known and no `interface {}`.
-    fn elements(&self, function: &str) -> Option<&'static str>;
+    /// The Go type of what `range` gives of a function's answer, or of what a path such as `.Files.Lines` leads to from
+    /// the root, if it is known and no `interface {}`.
+    fn elements(&self, of: &str) -> Option<&'static str>;
 }
 
 /// How a function is called.

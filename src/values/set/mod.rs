@@ -27,6 +27,8 @@ pub enum Style<'r> {
 const MAX_LEVEL: usize = 30;
 /// The largest index of a list. Helm's own limit.
 const MAX_INDEX: i64 = 65_536;
+/// How many items all lists together may get, which Helm does not limit.
+const MAX_ITEMS: usize = 1 << 20;
 /// How deep lists may nest, which Helm does not limit.
 const MAX_LISTS: usize = 1_000;
 

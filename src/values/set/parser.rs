@@ -4,13 +4,15 @@ use tera::value::Key;
 use tera::{Map, Value};
 
 use super::json::json_prefix;
-use super::{MAX_INDEX, MAX_LEVEL, MAX_LISTS, Style};
+use super::{MAX_INDEX, MAX_ITEMS, MAX_LEVEL, MAX_LISTS, Style};
 use crate::value::kind::kind_of;
 use crate::value::quote::quote;
 
 pub(super) struct Parser<'t, 'r> {
     rest: &'t str,
     style: Style<'r>,
+    /// How many items lists have got.
+    items: usize,
 }
 
 /// Why a part of the text was not read to its end.
@@ -59,7 +61,7 @@ fn runes(text: &str) -> String {
 
 impl<'t, 'r> Parser<'t, 'r> {
     pub(super) fn new(text: &'t str, style: Style<'r>) -> Self {
-        Self { rest: text, style }
+        Self { rest: text, style, items: 0 }
     }
 
     pub(super) fn parse(mut self, values: &mut Map) -> Result<(), String> {
@@ -181,7 +183,7 @@ impl<'t, 'r> Parser<'t, 'r> {
                 // A list takes the value where a map would let the end of the text show.
                 match done {
                     Err(Stop::Wrong(text)) => Err(Stop::Wrong(text)),
-                    _ => set_index(list, index, value),
+                    _ => self.set_index(list, index, value),
                 }
             }
             Some('[') => {
@@ -197,7 +199,7 @@ impl<'t, 'r> Parser<'t, 'r> {
                     Some(inner) => inner.as_array().ok_or_else(|| unlike(inner, "[]interface {}"))?.to_vec(),
                 };
                 self.item(&mut inner, next, level, depth + 1)?;
-                set_index(list, index, Value::from(inner))
+                self.set_index(list, index, Value::from(inner))
             }
             Some(_) => {
                 let mut inner = Map::default();
@@ -212,7 +214,7 @@ impl<'t, 'r> Parser<'t, 'r> {
                     done
                 } else {
                     done?;
-                    set_index(list, index, Value::from(inner))
+                    self.set_index(list, index, Value::from(inner))
                 }
             }
         }
@@ -279,6 +281,28 @@ impl<'t, 'r> Parser<'t, 'r> {
         self.rest = after.unwrap_or(self.rest);
         after.is_some() || self.rest.is_empty()
     }
+
+    fn set_index(&mut self, list: &mut Vec<Value>, index: i64, value: Value) -> Result<(), Stop> {
+        let at = match usize::try_from(index) {
+            Ok(at) if index <= MAX_INDEX => at,
+            _ => {
+                return Err(Stop::Wrong(format!(
+                    "index of {index} is greater than maximum supported index of {MAX_INDEX}"
+                )));
+            }
+        };
+        if list.len() <= at {
+            self.items += at + 1 - list.len();
+            if self.items > MAX_ITEMS {
+                return Err(Stop::Wrong(format!(
+                    "lists have more than the maximum of {MAX_ITEMS} items in all"
+                )));
+            }
+            list.resize(at + 1, Value::none());
+        }
+        list[at] = value;
+        Ok(())
+    }
 }
 
 /// A value under a key; an empty key sets nothing.
@@ -286,22 +310,6 @@ fn set(values: &mut Map, name: String, value: Value) {
     if !name.is_empty() {
         values.insert(Key::from(name), value);
     }
-}
-
-fn set_index(list: &mut Vec<Value>, index: i64, value: Value) -> Result<(), Stop> {
-    let at = match usize::try_from(index) {
-        Ok(at) if index <= MAX_INDEX => at,
-        _ => {
-            return Err(Stop::Wrong(format!(
-                "index of {index} is greater than maximum supported index of {MAX_INDEX}"
-            )));
-        }
-    };
-    if list.len() <= at {
-        list.resize(at + 1, Value::none());
-    }
-    list[at] = value;
-    Ok(())
 }
 
 /// What a text is to `--set`.
