@@ -5,7 +5,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use pintle::{
     chart, render,
-    values::{coalesce, process_dependencies},
+    values::{coalesce, process_dependencies, set},
     yaml,
 };
 
@@ -225,5 +225,26 @@ fn values_that_nest_deep_or_live_off_aliases_are_refused() {
             refused("a: &a {b: *a}"),
         ]
         .join("\n")
+    );
+}
+
+#[test]
+fn lists_of_set_do_not_grow_without_end() {
+    let refused = |text: &str| set::parse(text, set::Style::Typed).unwrap_err();
+    let wide: String = (0..20).map(|n| format!("a{n}[65536]=1,")).collect();
+    insta::assert_snapshot!(
+        [
+            refused(&format!("a{}=1", "[65536]".repeat(30))),
+            refused(&wide),
+            refused(&format!("a{}=1", "[0]".repeat(2_000))),
+            refused(&format!("a{}=1", ".a".repeat(2_000))),
+        ]
+        .join("\n"),
+        @r"
+    lists have more than the maximum of 1048576 items in all
+    lists have more than the maximum of 1048576 items in all
+    lists are nested deeper than the maximum of 1000
+    value name nested level is greater than maximum supported nested level of 30
+    "
     );
 }
