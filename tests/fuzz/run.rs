@@ -2,7 +2,7 @@
 //!
 //! Each target runs in a child with bounded memory, which says the number of each input before it tries it. So an input
 //! that ends the child, or that takes too long, is known, and is kept in a file to be tried again with `--input`.
-#![allow(clippy::unwrap_used, reason = "a tool of the tests")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a tool of the tests")]
 
 #[path = "inputs.rs"]
 mod inputs;

@@ -94,8 +94,9 @@ pub fn set(data: &[u8]) {
     drop(set::parse(&text, set::Style::Text));
     drop(set::parse(&text, set::Style::Json));
     drop(set::parse(&text, set::Style::Literal));
-    let mut file =
-        |path: &str| if path.len() % 2 == 0 { Ok(path.repeat(2)) } else { Err("no file".to_owned()) };
+    let mut file = |path: &str| {
+        if path.len().is_multiple_of(2) { Ok(path.repeat(2)) } else { Err("no file".to_owned()) }
+    };
     drop(set::parse(&text, set::Style::File(&mut file)));
     // Over what is there already.
     if let Ok(values) = yaml::parse(VALUES) {
