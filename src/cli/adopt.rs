@@ -262,12 +262,16 @@ impl Adopt {
             // The API server drops a null where the schema does not ask for it, and with it the removal of a default.
             annotations["pintle.dev/unset"] = nulls.join(",").into();
         }
-        let object = json!({
+        let mut object = json!({
             "apiVersion": gvk.api_version(),
             "kind": gvk.kind,
             "metadata": { "name": self.release, "namespace": connection.namespace, "annotations": annotations },
             "spec": spec,
         });
+        let labels = labels_of(&definition.selector);
+        if !labels.is_empty() {
+            object["metadata"]["labels"] = Value::Object(labels);
+        }
         let (address, _) = connection
             .cluster
             .resource_in(gvk)
@@ -353,6 +357,16 @@ impl Adopt {
 struct Resource {
     object: Value,
     exists: bool,
+}
+
+/// The labels that a selector asks for by name and value: without them the operator does not see the resource.
+fn labels_of(selector: &str) -> Map<String, Value> {
+    let pair = |term: &str| {
+        let (key, value) = term.split_once('=')?;
+        let plain = |text: &str| !text.is_empty() && !text.contains(['!', '=', ' ', '(', ')']);
+        (plain(key) && plain(value)).then(|| (key.to_owned(), Value::from(value)))
+    };
+    selector.split(',').filter_map(pair).collect()
 }
 
 /// Paths of nulls in values, as `--set` writes them.
@@ -565,6 +579,12 @@ mod tests {
             json!({"metadata": {"labels": {"a": "1", "c": "theirs"}}, "spec": {"paused": true,
                 "containers": [{"name": "main", "image": "i", "stdin": true}, {"name": "injected"}]}})
         );
+    }
+
+    #[test]
+    fn labels_that_a_selector_asks_for() {
+        let labels = labels_of("tier=web,env in (prod,test),!legacy,size!=big,x.y/z=1");
+        assert_eq!(Value::Object(labels), json!({"tier": "web", "x.y/z": "1"}));
     }
 
     #[test]

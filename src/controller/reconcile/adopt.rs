@@ -1,5 +1,7 @@
 //! Objects that are there before the instance has them, and releases that others kept before: Helm, and operator-sdk.
 
+use std::time::Duration;
+
 use k8s_openapi::{
     api::core::v1::Secret,
     apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
@@ -24,6 +26,10 @@ use crate::{
     },
 };
 
+/// The reason of what belongs to somebody else.
+pub(super) const NOT_OURS: &str = "NotOurs";
+/// The longest wait before it is tried again to have something that was somebody else's.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A resource version that no object has. An apply with it creates, and is a conflict where something is there: the API
 /// server looks at the version only of what exists.
 const NEVER: &str = "1";
@@ -117,7 +123,7 @@ impl Work<'_> {
                 )
             }
         };
-        Err(Problem { reason: "NotOurs", message, passing: true })
+        Err(Problem { reason: NOT_OURS, message, passing: true })
     }
 
     /// The revision of an instance that was not deployed by us before: 1, or that of the Helm release that it takes over. A
