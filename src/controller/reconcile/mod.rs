@@ -139,7 +139,8 @@ impl Operator {
             Outcome::Gone => return,
             Outcome::Failed(problem) => {
                 // What is somebody else's is not watched: whether it is gone is found by trying.
-                let longest = if problem.reason == adopt::NOT_OURS { adopt::LONGEST_WAIT } else { LONGEST_WAIT };
+                let longest =
+                    if problem.reason == adopt::NOT_OURS { adopt::LONGEST_WAIT } else { LONGEST_WAIT };
                 let wait = back_off(failures).min(longest);
                 self.queue.add_at(id, Trigger::Retry, now + jittered(wait));
             }
