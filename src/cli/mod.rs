@@ -14,6 +14,7 @@ mod run;
 mod status;
 mod template;
 mod traces;
+mod test;
 mod tree;
 mod usage;
 mod values;
@@ -41,6 +42,7 @@ enum Command {
     Run(Box<run::Run>),
     Status(status::Status),
     Template(Box<template::Template>),
+    Test(test::Test),
     Tree(tree::Tree),
     /// Print the version
     Version,
@@ -72,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => run.run(),
         Command::Status(status) => status.run(),
         Command::Template(template) => template.run(),
+        Command::Test(test) => test.run(),
         Command::Tree(tree) => tree.run(),
         Command::Version => {
             out::write(concat!("pintle version v", env!("CARGO_PKG_VERSION"), "\n").as_bytes())

@@ -9,6 +9,7 @@ pub mod events;
 pub mod generated;
 pub mod http;
 mod instances;
+mod kinds;
 pub mod leader;
 pub mod metrics;
 pub mod queue;
@@ -34,6 +35,7 @@ use tokio::{sync::watch, task::JoinSet};
 
 use self::{
     events::Events,
+    kinds::KindsWatch,
     metrics::Metrics,
     queue::{InstanceId, Queue},
     renderer::Renderer,
@@ -69,7 +71,7 @@ pub struct Served {
     chart: u64,
     /// Whether a render of it has asked for generated values.
     generates: AtomicBool,
-    /// Whether the CRDs of its `crds/` are there.
+    /// Whether the CRDs of its `crds/` were applied.
     crds: AtomicBool,
 }
 
@@ -97,6 +99,7 @@ pub struct Operator {
     world: Mutex<World>,
     queue: Queue,
     watches: Watches,
+    kinds: KindsWatch,
     events: Events,
     metrics: Arc<Metrics>,
     /// Whether reconciles run: what is not urgent gives way.
@@ -129,6 +132,7 @@ impl Operator {
             world: Mutex::default(),
             queue: Queue::new(limits),
             watches: Watches::default(),
+            kinds: KindsWatch::default(),
             events,
             metrics,
             busy,
@@ -182,6 +186,7 @@ impl Operator {
             log_panic(ended);
         }
         self.watches.stop();
+        self.kinds.stop();
         self.events.end().await;
         Ok(())
     }

@@ -70,6 +70,8 @@ pub struct Memory {
     pub expected: Arc<[Arc<ObjectKey>]>,
     /// Whether it was looked for what an earlier process had applied.
     pub recalled: bool,
+    /// Whether it waits for a kind to be served.
+    pub awaits_kinds: bool,
     /// Reconciles that failed in a row.
     pub failures: u32,
     /// The value of `pintle.dev/reconcile` that was last acted on; none before the first reconcile.
@@ -125,6 +127,11 @@ impl World {
     /// All instances and their resources.
     pub fn instances(&self) -> impl Iterator<Item = (&InstanceId, &Cr)> {
         self.instances.iter().map(|(id, instance)| (id, &*instance.cr))
+    }
+
+    /// The instances that wait for a kind to be served.
+    pub fn awaiting_kinds(&self) -> Vec<InstanceId> {
+        self.instances.iter().filter(|(_, i)| i.memory.awaits_kinds).map(|(id, _)| id.clone()).collect()
     }
 
     /// How many instances a definition has.
@@ -283,6 +290,8 @@ impl World {
         let changed = before.uid != member.live.uid
             || before.observed != member.live.observed
             || before.deleting != member.live.deleting
+            || before.keep != member.live.keep
+            || before.finalizers != member.live.finalizers
             || before.set != set;
         let mut wanted = Vec::new();
         if before.set != set {

@@ -213,16 +213,24 @@ impl Cluster {
         api.patch(&desired.key.name, &params, &Patch::Apply(body)).await.map_err(Failure::of)
     }
 
-    /// Creates an object that belongs to nobody, exactly as given.
-    pub async fn create_shared(&self, key: &ObjectKey, object: &Value) -> Result<(), Failure> {
+    /// Makes an object that belongs to nobody exactly as given; with `force`, whatever others want of it.
+    pub async fn apply_shared(&self, key: &ObjectKey, object: &Value, force: bool) -> Result<(), Failure> {
         let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
         let params = PatchParams {
+            force,
             field_manager: Some(names::FIELD_MANAGER.to_owned()),
             field_validation: Some(ValidationDirective::Ignore),
             ..PatchParams::default()
         };
         api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(Failure::of)?;
         Ok(())
+    }
+
+    /// The whole of a live object.
+    pub async fn object(&self, key: &ObjectKey) -> Result<Option<Value>, Failure> {
+        let api: Api<DynamicObject> = self.at(&self.of_kind(key)?, &key.namespace);
+        let object = api.get_opt(&key.name).await.map_err(Failure::of)?;
+        object.map(serde_json::to_value).transpose().map_err(|e| Failure::Unavailable(e.to_string()))
     }
 
     /// Creates an object that must not be there. One that is there is a [`Failure::Conflict`].

@@ -10,6 +10,7 @@ pub mod health;
 pub mod helm;
 pub mod hooks;
 pub mod inventory;
+pub mod leftover;
 pub mod lenient;
 pub mod mandate;
 pub mod mend;

@@ -23,21 +23,21 @@ pub fn chart() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/charts/hooks")
 }
 
-async fn start(cluster: &Cluster, space: &Namespace) -> Operator {
+pub async fn start(cluster: &Cluster, space: &Namespace) -> Operator {
     Operator::start(cluster, space, &[entry("Sample", &chart())], &[]).await.unwrap()
 }
 
-fn hook(kind: &str, name: &str, events: &str) -> Value {
+pub fn hook(kind: &str, name: &str, events: &str) -> Value {
     json!({ "kind": kind, "name": name, "events": events })
 }
 
 /// A hook that runs until [`finish`] ends it.
-fn held(kind: &str, name: &str, events: &str) -> Value {
+pub fn held(kind: &str, name: &str, events: &str) -> Value {
     json!({ "kind": kind, "name": name, "events": events, "held": true })
 }
 
 /// The value with some entries more.
-fn with(mut value: Value, more: &Value) -> Value {
+pub fn with(mut value: Value, more: &Value) -> Value {
     value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     value
 }
@@ -65,7 +65,7 @@ pub async fn finish(space: &Namespace, name: &str, phase: &str) {
 }
 
 /// Waits until a hook of an instance is in a phase, and gives its line of the status.
-async fn phase(
+pub async fn phase(
     samples: &Resources,
     operator: &Operator,
     instance: &str,
@@ -472,4 +472,85 @@ async fn hooks_can_be_switched_off() {
     samples.annotate("web", "pintle.dev/hooks", "disabled").await.unwrap();
     let web = samples.ready(&operator, "web").await.unwrap();
     assert_eq!(line(&web, "web-wait").unwrap()["phase"], "NotRun");
+}
+
+/// Runs `pintle test`, and gives its exit code, what it printed and what it complained of.
+async fn pintle_test(cluster: &Cluster, args: &[&str]) -> (Option<i32>, String, String) {
+    let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_pintle"))
+        .arg("test")
+        .args(args)
+        .env("KUBECONFIG", cluster.admin().kubeconfig())
+        .output()
+        .await
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[tokio::test]
+async fn tests_run_when_asked() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("hooks-test").await.unwrap();
+    let mut operator = start(cluster, &space).await;
+    let samples = Resources::new(&space, "Sample");
+    let hooks = json!([
+        with(hook("Job", "quick", "test"), &json!({"weight": "1"})),
+        with(held("Pod", "slow", "test-success"), &json!({"weight": "2", "policy": "before-hook-creation"})),
+    ]);
+    samples.create("web", json!({"hooks": hooks})).await.unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(line(&web, "web-quick").unwrap()["phase"], "NotRun");
+    assert_eq!(web.data["status"]["test"], Value::Null);
+
+    // By the annotation, over a restart, and once.
+    samples.annotate("web", "pintle.dev/test", "one").await.unwrap();
+    phase(&samples, &operator, "web", "web-slow", "Running").await.unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(web.data["status"]["test"]["phase"], "Running");
+    operator.kill().await.unwrap();
+    operator.run().await.unwrap();
+    let pods: Api<Pod> = space.api();
+    let first = uid(&pods, "web-slow").await.unwrap();
+    finish(&space, "web-slow", "Succeeded").await;
+    phase(&samples, &operator, "web", "web-slow", "Succeeded").await.unwrap();
+    let note = samples.event(&operator, "web", "TestsSucceeded").await.unwrap();
+    assert_eq!(note, "2 tests have succeeded");
+    assert_eq!(uid(&pods, "web-slow").await.unwrap(), first);
+
+    // By the command, which fails with what fails.
+    let resource = "sample.test.pintle.dev/web";
+    let args = [resource, "-n", space.name()];
+    let fail = async {
+        wait::until("the Pod is another", wait::PATIENCE, || async {
+            Ok((uid(&pods, "web-slow").await? != first).then_some(()))
+        })
+        .await
+        .unwrap();
+        finish(&space, "web-slow", "Failed").await;
+    };
+    let ((code, printed, complaint), ()) = futures::join!(pintle_test(cluster, &args), fail);
+    assert_eq!(code, Some(1), "{complaint}");
+    for text in
+        ["NAME: web\n", "STATUS: Failed\n", "TEST SUITE:     web-quick\n", "Phase:          Succeeded\n"]
+    {
+        assert!(printed.contains(text), "{text} is not in\n{printed}");
+    }
+    assert_eq!(
+        complaint,
+        "Error: hook Pod web-slow (test) failed: container main ended with exit code 1 (Error): no such table\n"
+    );
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(web.data["status"]["test"]["phase"], "Failed", "and the instance is as ready as before");
+
+    // For machines; and a chart without tests.
+    samples.change("web", json!({"hooks": []})).await.unwrap();
+    let (code, printed, complaint) = pintle_test(cluster, &[&args[..], &["-o", "json"]].concat()).await;
+    assert_eq!(code, Some(0), "{complaint}");
+    let json: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(json["test"]["message"], "the chart has no tests");
+    // Nobody answers.
+    operator.stop().await.unwrap();
+    let (code, _, complaint) = pintle_test(cluster, &[&args[..], &["--timeout", "1s"]].concat()).await;
+    assert_eq!(code, Some(1));
+    assert!(complaint.contains("they have not begun: does the operator run?"), "{complaint}");
 }

@@ -134,6 +134,11 @@ impl Operator {
         })
     }
 
+    /// Lets it watch other namespaces, as `WATCH_NAMESPACE` names them.
+    pub fn watching(self, namespaces: &str) -> Self {
+        Operator { namespace: namespaces.into(), ..self }
+    }
+
     /// Starts the operator, again perhaps, and waits until it is ready.
     pub async fn run(&mut self) -> Result<()> {
         let run = self.runs.fetch_add(1, Ordering::Relaxed);
@@ -273,6 +278,12 @@ impl Resources {
     /// Those of any kind.
     pub fn of(space: &Namespace, resource: ApiResource) -> Self {
         Resources { api: space.dynamic(&resource), resource, events: space.api() }
+    }
+
+    /// Those of any cluster-scoped kind; their Events are in the namespace default.
+    pub fn everywhere(client: &Client, resource: ApiResource) -> Self {
+        let api = Api::all_with(client.clone(), &resource);
+        Resources { api, resource, events: Api::namespaced(client.clone(), "default") }
     }
 
     /// The API.

@@ -20,11 +20,12 @@ use super::{
     status::Problem,
 };
 use crate::{
-    api::names,
+    api::{names, status::Action},
     release::{
         cluster::dynamic,
         drift,
         failure::Failure,
+        hooks,
         inventory::{Extent, ObjectKey},
         mend,
         object::Desired,
@@ -44,13 +45,18 @@ impl Work<'_> {
         let wanted = self.extent(&rendering.prepared.desired);
         let extent =
             if plan.apply.is_empty() && plan.prune.is_empty() { wanted } else { before.union(&wanted) };
-        self.mark(&extent, self.needs_finalizer(&rendering.prepared.desired)).await
+        self.mark(&extent, self.needs_finalizer(rendering)).await
     }
 
-    fn needs_finalizer(&self, desired: &[Desired]) -> bool {
+    fn needs_finalizer(&self, rendering: &Rendering) -> bool {
+        let desired = &rendering.prepared.desired;
+        let runs_hooks =
+            || !self.cr.marks.hooks_disabled() && hooks::any_of(&rendering.hooks, Action::Uninstall);
         desired.iter().any(|d| d.keep || !self.parent.can_own(&d.key))
             || self.cr.sdk_finalizers
             || self.cr.marks.uninstall_waits()
+            || self.is_to_leave_something()
+            || runs_hooks()
     }
 
     /// Writes the parent's marks, if they are not there already. A finalizer that is no longer needed stays until what
@@ -245,7 +251,7 @@ impl Work<'_> {
                 self.operator.world().members(&self.set).map(|(key, _)| key.clone()).collect::<Vec<_>>();
             let wanted = self.extent(&rendering.prepared.desired);
             let extent = wanted.union(&Extent::of(rest.iter().map(|k| &**k), &self.parent.namespace));
-            self.mark(&extent, self.needs_finalizer(&rendering.prepared.desired)).await?;
+            self.mark(&extent, self.needs_finalizer(rendering)).await?;
         }
         Ok(!plan.prune.is_empty())
     }

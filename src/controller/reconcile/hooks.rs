@@ -400,11 +400,12 @@ impl Work<'_> {
                 .await
                 .map_err(|f| Problem::of_failure("DiscoveryFailed", &f))?;
         }
-        let served = cluster.served(&hook.gvk).ok_or_else(|| {
-            let failure = Failure::NotServed(hook.gvk.to_string());
-            let message = format!("{}: {failure}", hook.title(run.event));
-            Problem { message, ..Problem::of_failure("NotServed", &failure) }
-        })?;
+        let Some(served) = cluster.served(&hook.gvk) else {
+            return Ok(Begun::Blocked(
+                format!("the kind {} to be served", hook.gvk),
+                Some(self.await_kinds()),
+            ));
+        };
         let home = home(served.namespaced, hook, namespace);
         let key = ObjectKey { kind: served.kind, namespace: home.into(), name: hook.name.clone() };
         // It was not served when the kinds were watched.

@@ -15,6 +15,7 @@
 
 mod act;
 mod adopt;
+mod crds;
 mod hooks;
 mod render;
 mod report;
@@ -246,7 +247,7 @@ impl<'a> Work<'a> {
         if self.memory.settled != Some(self.inputs)
             || self.cr.status.observed_generation != Some(self.cr.generation())
             || !self.cr.marks.is_parent_of(&self.set)
-            || self.cr.marks.uninstall_waits() && !self.cr.finalizer
+            || (self.cr.marks.uninstall_waits() || self.is_to_leave_something()) && !self.cr.finalizer
             || self.cr.status.pending.is_some()
             || self.wants_tests(self.cr.status.test.as_ref())
         {
@@ -262,6 +263,9 @@ impl<'a> Work<'a> {
 
     /// Steps 3 to 10.
     async fn deploy(&self, everything: bool) -> Result<Outcome, Problem> {
+        if let Some(outcome) = self.crds_first().await? {
+            return Ok(outcome);
+        }
         let rendering = self.render().instrument(step!("render")).await?;
         self.check_scope(&rendering)?;
         let mut hooks = self.hooks_of(&rendering);
@@ -404,6 +408,7 @@ impl<'a> Work<'a> {
             let extent = world.instance(self.id).map(|i| i.cr.marks.extent()).unwrap_or_default();
             let Some(memory) = world.memory(self.id) else { return };
             memory.settled = complete.then_some(self.inputs);
+            memory.awaits_kinds = false;
             memory.expected = keys.clone();
             memory.requested = Some(self.cr.marks.reconcile().into());
             extent

@@ -16,16 +16,11 @@ use crate::{
     release::{
         cluster::Cluster,
         digest::Long,
-        failure::Failure,
         hooks::{self, Hook},
-        inventory::{GroupKind, ObjectKey},
         object::{self, Prepared, Rendered, flat, kinds_of, manifest_digest, prepare},
     },
     render::{Lookup, LookupRecord},
 };
-
-/// What `crds/` holds.
-const CRD: &str = "CustomResourceDefinition.apiextensions.k8s.io";
 
 /// A render, and what is said of it in status.
 pub(super) struct Rendering {
@@ -125,7 +120,6 @@ impl Work<'_> {
         namespace: &str,
     ) -> Result<(Render, Prepared, Arc<Generated>), Problem> {
         let cluster = self.cluster();
-        self.ensure_crds().await?;
         // Charts that generate values are learnt as they are rendered; only they cost the reading of a Secret.
         let loaded = self.served.generates.load(Relaxed);
         let mut generated =
@@ -153,28 +147,10 @@ impl Work<'_> {
         Ok((render, prepared, generated))
     }
 
-    /// The CRDs of the chart's `crds/` that are not there are created, as Helm does, once for each loaded chart. They belong
-    /// to nobody: all instances share them, and so do their users.
-    async fn ensure_crds(&self) -> Result<(), Problem> {
-        let crds = self.served.renderer.crds();
-        if crds.is_empty() || self.served.crds.load(Relaxed) {
-            return Ok(());
-        }
-        let (kind, _, _) = self
-            .cluster()
-            .resource(&GroupKind::parse(CRD))
-            .ok_or_else(|| Problem::of_failure("CrdFailed", &Failure::NotServed(CRD.into())))?;
-        for crd in crds {
-            let name = crd.object["metadata"]["name"].as_str().unwrap_or_default();
-            let key = ObjectKey { kind: kind.clone(), namespace: Box::default(), name: name.into() };
-            let fail = |failure: Failure| self.problem("CrdFailed", &key, &failure);
-            if self.cluster().metadata(&key).await.map_err(fail)?.is_none() {
-                self.cluster().create_shared(&key, &crd.object).await.map_err(fail)?;
-                tracing::info!(crd = name, "created");
-            }
-        }
-        self.served.crds.store(true, Relaxed);
-        Ok(())
+    /// The hooks alone, of a revision that is deployed.
+    pub(super) async fn render_hooks(&self, revision: u32, namespace: &str) -> Result<Vec<Hook>, Problem> {
+        let (render, _, _) = self.render_as(revision, namespace).await?;
+        hooks::prepare(&render.hooks).map_err(|e| invalid(&e))
     }
 
     fn prepare(&self, objects: Vec<Rendered>, namespace: &str) -> Result<Prepared, Problem> {

@@ -91,15 +91,12 @@ impl Work<'_> {
         if waiting.is_empty() {
             return Ok(if acted { Outcome::Applied } else { Outcome::Unchanged });
         }
-        if !rendering.prepared.unserved.is_empty() {
-            // Nothing triggers when a kind comes to be served, if it is not by a CRD of ours.
-            return Ok(Outcome::Failed(Problem {
-                reason: "NotServed",
-                message: waiting.join("; "),
-                passing: true,
-            }));
+        let held = plan.held.iter().map(|(_, until)| *until).min();
+        if rendering.prepared.unserved.is_empty() {
+            return Ok(Outcome::Waiting(held));
         }
-        Ok(Outcome::Waiting(plan.held.iter().map(|(_, until)| *until).min()))
+        let served = self.await_kinds();
+        Ok(Outcome::Waiting(Some(held.map_or(served, |held| held.min(served)))))
     }
 
     fn say_deployed(&self, rendering: &Rendering) {

@@ -180,6 +180,22 @@ pub(super) fn hooks_running(
     finish(status)
 }
 
+/// The status of an instance that waits before anything is rendered.
+pub(super) fn waiting(
+    before: &Status,
+    generation: i64,
+    message: &str,
+    members: &[Seen],
+    now: &str,
+) -> Status {
+    let mut status = Status { observed_generation: Some(generation), ..before.clone() };
+    status.resources = (!members.is_empty()).then(|| resources(members));
+    status.set(conditions::READY, false, "Waiting", message, now);
+    status.set(conditions::RECONCILING, true, "Waiting", message, now);
+    status.unset(conditions::STALLED);
+    finish(status)
+}
+
 /// The status of an instance of which a hook has failed.
 pub(super) fn hook_failed(
     before: &Status,
@@ -262,14 +278,25 @@ pub(super) fn uninstalling(
     before: &Status,
     generation: i64,
     left: &[Seen],
+    hooks: Hooks,
     problem: Option<&Problem>,
     now: &str,
 ) -> Status {
     let mut status = Status { observed_generation: Some(generation), ..before.clone() };
-    let names: Vec<String> = left.iter().take(NOT_READY_LIMIT).map(|m| m.key.to_string()).collect();
-    let message = match problem {
-        Some(problem) => problem.message.clone(),
-        None => format!("waiting for {} to be gone: {}", count(left.len(), "object"), names.join(", ")),
+    let names: Vec<String> = left
+        .iter()
+        .take(NOT_READY_LIMIT)
+        .map(|m| match m.health.as_ref().filter(|h| h.message.starts_with("held by")) {
+            Some(health) => format!("{} ({})", m.key, health.message),
+            None => m.key.to_string(),
+        })
+        .collect();
+    let message = match (problem, &hooks.running) {
+        (Some(problem), _) => problem.message.clone(),
+        (None, Some(running)) => running.clone(),
+        (None, None) => {
+            format!("waiting for {} to be gone: {}", count(left.len(), "object"), names.join(", "))
+        }
     };
     status.resources = Some(resources(left));
     status.set(conditions::READY, false, "Uninstalling", &message, now);
@@ -282,6 +309,7 @@ pub(super) fn uninstalling(
             status.set(conditions::DEPLOYED, false, "UninstallSuccessful", &message, now);
         }
     }
+    hooks.into(&mut status, now);
     finish(status)
 }
 
