@@ -1,12 +1,11 @@
 //! From a list of files to a chart, whatever they were read from.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::error::Error;
 use super::metadata::{self, Lock};
 use super::values::load_values;
-use super::{Chart, File, Limits, archive, decode, digest};
+use super::{Chart, Content, File, Limits, archive, decode, digest};
 
 /// A file as it was read: its path inside the chart at hand, and its content.
 pub(super) struct Raw {
@@ -81,7 +80,7 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
                 values = Some(read.map_err(|e| Error::new(format!("cannot load values.yaml: {e}")))?);
                 values_yaml = Some(file.into_file());
             }
-            "values.schema.json" => schema = Some(Arc::<[u8]>::from(file.data)),
+            "values.schema.json" => schema = Some(Content::from(file.data)),
             "requirements.yaml" => {
                 let raw = raw_metadata.get_or_insert_with(metadata::RawMetadata::default);
                 let v1 = raw.api_version == "v1";
@@ -124,19 +123,20 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
     let metadata = raw_metadata.ok_or_else(|| Error::new("Chart.yaml file is missing"))?.validate()?;
     let dependencies = load_subcharts(subcharts, &metadata.name, budget)?;
 
-    let mut hash = digest::Digest::default();
+    let mut hash = digest::Parts::default();
     let mut visible = Vec::new();
     for (shown, file) in others {
+        let file = file.into_file();
         hash.file(&file.name, &file.data);
         if shown {
-            visible.push(file.into_file());
+            visible.push(file);
         }
     }
     for file in templates.iter().chain(&values_yaml) {
         hash.file(&file.name, &file.data);
     }
     if let Some(schema) = &schema {
-        hash.file("values.schema.json", schema);
+        hash.file(&"values.schema.json".into(), schema);
     }
     for sub in &dependencies {
         hash.chart(&sub.metadata.name, &sub.digest);

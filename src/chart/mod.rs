@@ -4,6 +4,7 @@
 //! a [`Chart`] with its subcharts, or the error that Helm would give. Nothing is rendered or merged here.
 
 mod archive;
+mod content;
 mod decode;
 mod digest;
 mod error;
@@ -23,7 +24,9 @@ use std::sync::Arc;
 use tera::Value;
 
 pub use archive::{load_archive, unpack_archive};
+pub use content::Content;
 pub(crate) use decode::Decoder;
+pub use digest::Digest;
 pub use error::Error;
 pub use files::load_files;
 pub use folder::{absolute, load_any_version, read_folder};
@@ -65,7 +68,7 @@ pub struct File {
     /// The path inside its chart, with `/`.
     pub name: Arc<str>,
     /// The content, without a leading UTF-8 byte order mark. It need not be UTF-8.
-    pub data: Arc<[u8]>,
+    pub data: Content,
 }
 
 impl File {
@@ -93,15 +96,15 @@ pub struct Chart {
     /// values.yaml as it was written.
     pub values_yaml: Option<File>,
     /// values.schema.json.
-    pub schema: Option<Arc<[u8]>>,
+    pub schema: Option<Content>,
     /// The files under `templates/`, in the order in which they were read.
     pub templates: Arc<[File]>,
     /// All other files that are neither templates nor subcharts: what `.Files` shows, and `crds/`.
     pub files: Arc<[File]>,
     /// The charts under `charts/`, in the order of their file names.
     pub dependencies: Vec<Chart>,
-    /// SHA-256 of the chart's file set, subcharts included, in hexadecimal: the chart's identity.
-    pub digest: Arc<str>,
+    /// The chart's identity.
+    pub digest: Digest,
 }
 
 /// A file of `crds/`.

@@ -5,6 +5,7 @@ use std::{
     fmt::Write as _,
     fs,
     io::{self, Write as _},
+    mem::ManuallyDrop,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -100,16 +101,28 @@ impl From<Error> for Failure {
 }
 
 impl Template {
-    /// Renders and prints.
+    /// Renders and prints, all on the one thread whose stack carries a render: what another thread has allocated is slower
+    /// to reach.
     pub fn run(&self) -> Result<()> {
         self.accepted.check()?;
+        render::on_large_stack(|| {
+            keep_memory();
+            self.run_here()
+        })?
+    }
+
+    fn run_here(&self) -> Result<()> {
         let kube_version = self.kube_version.as_deref().map(|version| {
             KubeVersion::parse(version).map_err(|error| anyhow!("invalid kube version '{version}': {error}"))
         });
         let kube_version = kube_version.transpose()?;
         let (name, path) = self.name_and_chart()?;
         match self.render(&name, &path, kube_version) {
-            Ok((chart, manifests)) => self.print(&name, &chart, &manifests),
+            Ok(made) => {
+                // The process is about to end, which frees everything at once.
+                let (chart, manifests) = &*ManuallyDrop::new(made);
+                self.print(&name, chart, manifests)
+            }
             Err(Failure { error, written: None }) => Err(error),
             Err(Failure { error, written: Some(written) }) => {
                 if self.debug {
@@ -196,7 +209,10 @@ impl Template {
         let given = &capabilities.kube_version;
         chart.check_kube_version(&given.normalized, &given.version).map_err(|error| failed(error.into()))?;
         let program = Program::new(&chart).map_err(|error| failed(error.into()))?;
+        // Like the chart, what it is rendered with is left for the end of the process to free.
+        let program = ManuallyDrop::new(program);
         let inputs = Inputs { capabilities: Arc::new(capabilities), ..Inputs::offline(values, release) };
+        let inputs = ManuallyDrop::new(inputs);
         let rendered = program.render(&inputs).map_err(|error| failed(error.into()))?;
         let manifests = sort(&rendered)?;
         Ok((chart, manifests))
@@ -228,6 +244,16 @@ impl Template {
             manifest::only("", &self.show_only).map_err(Error::msg)?
         };
         out::write(text.as_bytes())
+    }
+}
+
+/// Has the allocator keep what is freed, and take memory in large steps.
+///
+/// glibc's gives memory back as soon as it can, takes it again page by page, and asks the kernel for each block above
+/// 128 KiB; all that only until a large block was freed once. Other allocators do not mind.
+fn keep_memory() {
+    for bytes in [24 << 20, 8 << 20] {
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
     }
 }
 
@@ -271,7 +297,7 @@ fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
         .filter(|file| !file.is_notes())
         .map(|file| (&*file.name, file.text()))
         .collect();
-    let sorted = manifest::sort(texts.iter().map(|(name, text)| (*name, &**text)), Order::Install);
+    let sorted = manifest::sort_heads(texts.iter().map(|(name, text)| (*name, &**text)), Order::Install);
     sorted.map_err(|error| {
         let mut written = String::new();
         for (name, text) in texts.iter().filter(|(_, text)| !text.trim().is_empty()) {

@@ -32,8 +32,22 @@ static HEAD: Shape =
 impl Head {
     /// Reads a document and its head. The error is that of Helm's YAML library.
     pub(super) fn parse(document: &str) -> Result<(Self, Value), String> {
+        let object = yaml::parse_json(document).map_err(|e| e.to_string())?;
+        Self::of(document, object)
+    }
+
+    /// Reads a document as [`Head::parse`] does, and refuses the same, but keeps of it what the head is read from.
+    pub(super) fn parse_alone(document: &str) -> Result<(Self, Value), String> {
+        // encoding/json takes names of fields in any case, and letters beyond ASCII for some of their letters.
+        let wanted = |key: &str| {
+            !key.is_ascii() || ["apiVersion", "kind", "metadata"].iter().any(|f| key.eq_ignore_ascii_case(f))
+        };
+        let object = yaml::parse_json_part(document, &wanted).map_err(|e| e.to_string())?;
+        Self::of(document, object)
+    }
+
+    fn of(document: &str, object: Value) -> Result<(Self, Value), String> {
         let text = |e: yaml::Error| e.to_string();
-        let object = yaml::parse_json(document).map_err(text)?;
         let mut head = Self::default();
         if Decoder::read(&object, |decoder, document| head.decode(decoder, document)).is_err() {
             // A number or a boolean may stand for a string here; how it is written is lost in the object.

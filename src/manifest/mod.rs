@@ -40,7 +40,8 @@ pub struct Manifest {
     pub text: String,
     /// What kind of object it is.
     pub head: Head,
-    /// The document as JSON, integers exact; null where it has only comments.
+    /// The document as JSON, integers exact; null where it has only comments. Of documents of which only heads were read, no
+    /// more than that.
     pub object: Value,
 }
 
@@ -62,6 +63,22 @@ pub fn sort<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f str)>,
     order: Order,
 ) -> Result<Manifests, Error> {
+    sort_read(files, order, Head::parse)
+}
+
+/// The same for those who need no objects: [`Manifest::object`] has what the head is read from.
+pub fn sort_heads<'f>(
+    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    order: Order,
+) -> Result<Manifests, Error> {
+    sort_read(files, order, Head::parse_alone)
+}
+
+fn sort_read<'f>(
+    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    order: Order,
+    read: fn(&str) -> Result<(Head, Value), String>,
+) -> Result<Manifests, Error> {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by_key(|(path, _)| *path);
     let mut manifests = Manifests::default();
@@ -72,7 +89,7 @@ pub fn sort<'f>(
         }
         let source: Arc<str> = path.into();
         for document in split(text) {
-            let (head, object) = Head::parse(document).map_err(|reason| Error {
+            let (head, object) = read(document).map_err(|reason| Error {
                 source_path: path.to_owned(),
                 document: document.to_owned(),
                 reason,

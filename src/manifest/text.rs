@@ -21,7 +21,20 @@ pub struct Section<'m> {
 impl Section<'_> {
     /// The document as it is printed, and as it is written to a file.
     pub fn print(&self) -> String {
-        format!("---\n# Source: {}\n{}\n", self.source, self.text)
+        let mut out = String::with_capacity(self.length());
+        self.print_to(&mut out);
+        out
+    }
+
+    fn print_to(&self, out: &mut String) {
+        for part in ["---\n# Source: ", self.source, "\n", &*self.text, "\n"] {
+            out.push_str(part);
+        }
+    }
+
+    /// How long it is as it is printed.
+    fn length(&self) -> usize {
+        "---\n# Source: \n\n".len() + self.source.len() + self.text.len()
     }
 }
 
@@ -54,14 +67,14 @@ pub fn sections<'m>(crds: &'m [Crd], manifests: &'m Manifests, show: Show) -> Ve
 /// The text that Helm prints for the documents. White space around what is not a hook is not printed; there is always
 /// a line break after it, even where there is nothing before.
 pub fn print(sections: &[Section<'_>]) -> String {
-    let mut out = String::new();
-    let (hooks, release): (Vec<_>, Vec<_>) = sections.iter().partition(|section| section.hook);
-    for section in release {
-        out.push_str(&section.print());
+    let mut out = String::with_capacity(1 + sections.iter().map(Section::length).sum::<usize>());
+    for section in sections.iter().filter(|section| !section.hook) {
+        section.print_to(&mut out);
     }
-    let mut out = format!("{}\n", out.trim());
-    for hook in hooks {
-        out.push_str(&hook.print());
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    for hook in sections.iter().filter(|section| section.hook) {
+        hook.print_to(&mut out);
     }
     out
 }

@@ -17,10 +17,7 @@ use super::{
 
 /// The object `.Files`.
 pub(super) fn object(files: &[File]) -> Value {
-    typed::make(
-        Type::Files,
-        files.iter().map(|file| (file.name.to_string(), Value::bytes(file.data.to_vec()))),
-    )
+    typed::make(Type::Files, files.iter().map(|file| (file.name.to_string(), file.data.value())))
 }
 
 /// Calls a method of `.Files`, or of what `.Files.Glob` gave.

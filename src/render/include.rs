@@ -10,7 +10,7 @@ use super::{
     call::OwnError,
     error::GoError,
     run::{Fault, Run, Stop},
-    unit::Running,
+    unit::{Running, TemplateId, Unit},
 };
 
 /// How often Helm lets one name be included within itself.
@@ -74,32 +74,61 @@ pub(super) fn text(out: Vec<u8>) -> Result<Value, Stop> {
     }
 }
 
-/// A block that was split off, by its number. It shares the frame of the template that it belongs to.
+/// A block that was split off because it nests too deep, by its number. It shares the frame of the template that it belongs to.
 pub(super) fn outline(run: &Run, number: &Value) -> Result<Value, Fault> {
     run.tick()?;
-    let number = number.as_i64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
-    let (unit, template, dot) = {
-        let frames = run.frames.borrow();
-        let Some(frame) = frames.last() else { return Ok(Value::from("")) };
-        (Arc::clone(&run.units.borrow()[frame.unit]), frame.template, frame.dot.clone())
-    };
-    let no_dot = dot.is_none();
+    let Some(block) = Block::of(run, Some(number)) else { return Ok(Value::from("")) };
     let mut context = Context::new();
-    context.insert_value("d", dot);
-    let mut out = Vec::with_capacity(256);
-    let result = run.render_outlined(&unit, template, number, &context, &mut out);
-    if let Err(error) = result {
-        let cells = run.frames.borrow().last().map(|frame| frame.cells.clone()).unwrap_or_default();
-        let running = Running { template, outlined: Some(number), no_dot, cells: &cells };
-        match run.explain(&unit, running, &error) {
-            // What was written before the jump counts.
-            Stop::Jump(keyword) => {
-                if let Some(frame) = run.frames.borrow_mut().last_mut() {
-                    frame.left = Some(keyword);
-                }
-            }
-            stop => return Err(stop.into()),
-        }
+    context.insert_value("d", block.dot.clone());
+    block.run(run, &context)
+}
+
+/// A block that was split off because it may not be reached: its number and the variables that it is given.
+pub(super) fn later(run: &Run, args: &Value) -> Result<Value, Fault> {
+    let args = args.as_array().unwrap_or_default();
+    let Some(block) = Block::of(run, args.first()) else { return Ok(Value::from("")) };
+    let mut context = Context::new();
+    let names = block.unit.block_names(block.template, block.number);
+    for (name, value) in names.iter().zip(args.iter().skip(1)) {
+        context.insert_value(name.to_string(), value.clone());
     }
-    text(out).map_err(Fault::from)
+    block.run(run, &context)
+}
+
+/// A block of the template that is running.
+struct Block {
+    unit: Arc<Unit>,
+    template: TemplateId,
+    number: usize,
+    /// The dot of the template.
+    dot: Value,
+}
+
+impl Block {
+    fn of(run: &Run, number: Option<&Value>) -> Option<Self> {
+        let number = usize::try_from(number?.as_i64()?).ok()?;
+        let frames = run.frames.borrow();
+        let frame = frames.last()?;
+        let unit = Arc::clone(&run.units.borrow()[frame.unit]);
+        Some(Self { unit, template: frame.template, number, dot: frame.dot.clone() })
+    }
+
+    fn run(self, run: &Run, context: &Context) -> Result<Value, Fault> {
+        let Self { unit, template, number, dot } = self;
+        let mut out = Vec::with_capacity(256);
+        if let Err(error) = run.render_block(&unit, template, number, context, &mut out) {
+            let cells = run.frames.borrow().last().map(|frame| frame.cells.clone()).unwrap_or_default();
+            let running = Running { template, outlined: Some(number), no_dot: dot.is_none(), cells: &cells };
+            match run.explain(&unit, running, &error) {
+                // What was written before the jump counts.
+                Stop::Jump(keyword) => {
+                    if let Some(frame) = run.frames.borrow_mut().last_mut() {
+                        frame.left = Some(keyword);
+                    }
+                }
+                stop => return Err(stop.into()),
+            }
+        }
+        text(out).map_err(Fault::from)
+    }
 }

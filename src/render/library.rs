@@ -11,7 +11,7 @@ use crate::{
 
 use super::{call, control, escape, include, path::Path, run::with, vocabulary::answers_text};
 
-/// Registers everything that the templates of `tables` refer to.
+/// Registers the paths, constants, functions and methods that `tables` list.
 pub(super) fn register(tera: &mut Tera, tables: Tables) {
     let Tables {
         paths,
@@ -25,7 +25,9 @@ pub(super) fn register(tera: &mut Tera, tables: Tables) {
         lenient_methods,
         ..
     } = tables;
-    register_constants(tera, constants);
+    if !constants.is_empty() {
+        register_constants(tera, constants);
+    }
     register_paths(tera, &paths, path_uses.into_iter().collect());
     for name in called_bare {
         let callee = Callee::find(&name);
@@ -75,6 +77,10 @@ pub(super) fn register(tera: &mut Tera, tables: Tables) {
             );
         }
     }
+}
+
+/// Registers what stands for Go's own constructs, which all templates use.
+pub(super) fn register_constructs(tera: &mut Tera) {
     tera.register_filter("_truth", |value: &Value, _: Kwargs, _: &State<'_>| -> TeraResult<Value> {
         with(|run| Ok(Value::from(crate::value::truth::is_true(&run.scope, value))))
     });
@@ -99,6 +105,7 @@ pub(super) fn register(tera: &mut Tera, tables: Tables) {
         })
     });
     tera.register_filter("_outline", filter(include::outline));
+    tera.register_filter("_later", filter(include::later));
     tera.register_filter("_leave", filter(control::leave));
     tera.register_filter("_left", filter(control::left));
 }

@@ -5,6 +5,7 @@
 
 mod call;
 mod capabilities;
+mod code;
 mod context;
 mod control;
 mod error;
@@ -21,6 +22,7 @@ mod native;
 mod path;
 mod program;
 mod run;
+mod stack;
 mod tpl;
 mod unit;
 mod vocabulary;
@@ -35,5 +37,6 @@ pub use native::names::{
     answer as native_answer, arguments as native_arguments, names as native_names, spellings,
 };
 pub use program::{Inputs, Program, Rendered, RenderedFile, text};
+pub use stack::on_large_stack;
 pub use unit::check_native;
 pub use vocabulary::is_function;

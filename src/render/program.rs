@@ -16,15 +16,13 @@ use super::{
     error::{exec_error, parse_error},
     escape, native,
     run::{Run, Stop},
+    stack::on_large_stack,
     tpl,
     unit::{CompileError, SourceFile, Unit},
 };
 
 /// What Go prints where there is nothing to print. Helm takes it out of what templates write.
 pub(super) const NO_VALUE: &str = "<no value>";
-
-/// The stack of a thread that renders. Only what is used of it costs memory.
-pub(super) const STACK: usize = 512 << 20;
 
 /// A chart with its templates compiled. One can be rendered any number of times, on any number of threads at once.
 #[derive(Clone)]
@@ -153,18 +151,8 @@ impl Program {
     }
 
     fn render_on_thread(&self, inputs: &Inputs, lenient: bool) -> Result<Rendered, Error> {
-        // Inclusions nest on the native stack, up to Helm's thousand and more.
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new()
-                .name("render".to_owned())
-                .stack_size(STACK)
-                .spawn_scoped(scope, || self.render_here(inputs, lenient))
-                .map_err(|error| Error::new(format!("cannot start a thread to render: {error}")))?;
-            match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
+        on_large_stack(|| self.render_here(inputs, lenient))
+            .unwrap_or_else(|error| Err(Error::new(format!("cannot start a thread to render: {error}"))))
     }
 
     fn render_here(&self, inputs: &Inputs, lenient: bool) -> Result<Rendered, Error> {
@@ -244,7 +232,7 @@ fn collect(chart: &Chart, scopes: &[ChartScope], number: &mut usize, into: &mut 
         }
         let name: Arc<str> = format!("{}/{}", scopes[own].path, file.name).into();
         into.retain(|(other, _)| other.name != name);
-        into.push((SourceFile { name, text: Arc::clone(&file.data) }, own));
+        into.push((SourceFile { name, text: file.data.clone() }, own));
     }
     for sub in &chart.dependencies {
         collect(sub, scopes, number, into);
@@ -265,7 +253,7 @@ fn compile_error(error: CompileError) -> Error {
 /// # Errors
 /// In the words of Go.
 pub fn text(name: &str, text: &str) -> Result<String, Error> {
-    let source = SourceFile { name: name.into(), text: text.as_bytes().into() };
+    let source = SourceFile { name: name.into(), text: text.as_bytes().to_vec().into() };
     let unit = Unit::compile(&[source]).map_err(|error| Error::new(error.text))?;
     let shared = Arc::new(Shared {
         unit: Arc::new(unit),

@@ -235,15 +235,15 @@ impl Run {
     }
 
     /// Runs a block that was split off from a template.
-    pub(super) fn render_outlined(
+    pub(super) fn render_block(
         &self,
         code: &Unit,
         template: TemplateId,
-        number: usize,
+        block: usize,
         context: &Context,
         out: &mut Vec<u8>,
     ) -> TeraResult<()> {
-        code.tera.render_to(&code.outlined(template, number), context, Sink { run: self, out })
+        code.render_block_to(template, block, context, Sink { run: self, out })
     }
 
     /// What an error of Tera was in the template that ran.

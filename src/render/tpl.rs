@@ -7,7 +7,10 @@ use std::{
 
 use tera::Value;
 
-use crate::value::{quote::quote, typed};
+use crate::{
+    chart::Content,
+    value::{quote::quote, typed},
+};
 
 use super::{
     call::OwnError,
@@ -31,7 +34,7 @@ pub(super) struct Cache {
 
 #[derive(Default)]
 struct Inner {
-    units: HashMap<Arc<[u8]>, Arc<Unit>>,
+    units: HashMap<Content, Arc<Unit>>,
     bytes: usize,
 }
 
@@ -40,7 +43,7 @@ impl Cache {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).units.get(text).cloned()
     }
 
-    fn put(&self, text: Arc<[u8]>, unit: Arc<Unit>) {
+    fn put(&self, text: Content, unit: Arc<Unit>) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.bytes + text.len() > CACHE_BYTES {
             inner.units.clear();
@@ -104,8 +107,8 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
 }
 
 fn compile(run: &Run, bytes: &[u8]) -> Result<Arc<Unit>, GoError> {
-    let text: Arc<[u8]> = bytes.into();
-    let source = SourceFile { name: NAME.into(), text: Arc::clone(&text) };
+    let text = Content::from(bytes.to_vec());
+    let source = SourceFile { name: NAME.into(), text: text.clone() };
     match Unit::compile(&[source]) {
         Ok(unit) => {
             let unit = Arc::new(unit);

@@ -1,15 +1,16 @@
-//! A set of templates compiled into one Tera instance: those of a chart, or a text that was given to `tpl`.
+//! A set of templates that know each other: those of a chart, or a text that was given to `tpl`.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use tera::{Context, ErrorKind, Tera, TeraResult, Value};
 
 use crate::{
+    chart::Content,
     gotemplate::{
         self, Options,
         ast::{Arena, NodeRef, Source, Tree, TreeSet},
         error_context,
-        lower::{self, Tables},
+        lower::{self, Later, Tables},
         print,
         source_map::{Choice, Nil, Site, SourceMap},
     },
@@ -17,9 +18,11 @@ use crate::{
 };
 
 use super::{
+    code::Code,
     error::{GoError, Place},
-    library, native,
+    native,
     run::{Fault, Run, Stop},
+    stack::on_large_stack,
     vocabulary::Functions,
 };
 
@@ -27,7 +30,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct SourceFile {
     pub name: Arc<str>,
-    pub text: Arc<[u8]>,
+    pub text: Content,
 }
 
 impl SourceFile {
@@ -46,23 +49,37 @@ struct Template {
     source: usize,
     kind: Kind,
     blank: bool,
+    /// Which of the unit's codes it is in.
+    code: usize,
     /// Where the sites of the lowered source are.
     offsets: Box<[u32]>,
-    /// The same for each block that was split off.
-    outlined: Box<[Box<[u32]>]>,
+    /// The blocks that were split off.
+    blocks: Box<[Block]>,
     /// Where the source of a native template comes from.
     origins: Box<[native::Origin]>,
 }
 
+/// A block that was split off from a template.
+struct Block {
+    /// Where the sites of its lowered source are.
+    offsets: Box<[u32]>,
+    /// Which code it is in, if not in that of the template.
+    code: Option<usize>,
+    /// The variables that it is given.
+    names: Box<[Box<str>]>,
+}
+
 impl Template {
+    /// A template in Tera's language, in the first code.
     fn native(name: &str, source: usize, kind: Kind) -> Self {
         Self {
             name: name.into(),
             source,
             kind,
             blank: false,
+            code: 0,
             offsets: Box::default(),
-            outlined: Box::default(),
+            blocks: Box::default(),
             origins: Box::default(),
         }
     }
@@ -94,9 +111,9 @@ enum Kind {
     Component,
 }
 
-/// Templates that run on one Tera instance.
+/// Templates that were compiled together.
 pub(super) struct Unit {
-    pub tera: Tera,
+    codes: Vec<Code>,
     sources: Vec<SourceFile>,
     templates: Vec<Template>,
     by_name: HashMap<Box<str>, TemplateId>,
@@ -166,25 +183,18 @@ impl Unit {
             return Self::lower(sources, &sets);
         }
         // Lowering recurses, and so does Tera's parser along `elif`.
-        std::thread::scope(|scope| {
-            let work = || Self::lower(sources, &sets);
-            let thread =
-                std::thread::Builder::new().stack_size(super::program::STACK).spawn_scoped(scope, work);
-            match thread.map(std::thread::ScopedJoinHandle::join) {
-                Ok(Ok(result)) => result,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(error) => Err(Box::new(CompileError {
-                    file: sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name)),
-                    text: format!("cannot start a thread: {error}"),
-                    place: Place { file: String::new(), line: 0, column: None, text: String::new() },
-                    go: false,
-                })),
-            }
+        on_large_stack(|| Self::lower(sources, &sets)).unwrap_or_else(|error| {
+            Err(Box::new(CompileError {
+                file: sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name)),
+                text: format!("cannot start a thread: {error}"),
+                place: Place { file: String::new(), line: 0, column: None, text: String::new() },
+                go: false,
+            }))
         })
     }
 
     fn lower(sources: &[SourceFile], sets: &[Option<TreeSet<'_>>]) -> Result<Self, Box<CompileError>> {
-        let mut tables = Tables::default();
+        let mut native_tables = Tables::default();
         let mut winners: Vec<Winner<'_, '_>> = Vec::new();
         let mut by_name: HashMap<Box<str>, TemplateId> = HashMap::new();
         let texts: Vec<Cow<'_, str>> = sources
@@ -197,7 +207,7 @@ impl Unit {
         for (number, (file, set)) in sources.iter().zip(sets).enumerate() {
             let Some(set) = set else {
                 let included = included.iter().any(|name| file.name.ends_with(name.as_str()));
-                for piece in native::lower_file(&texts[number], included, &mut tables) {
+                for piece in native::lower_file(&texts[number], included, &mut native_tables) {
                     let name = piece.name.clone().map_or(Cow::Borrowed(&*file.name), Cow::Owned);
                     add(&mut winners, &mut by_name, name, Winner::Native(number, piece));
                 }
@@ -221,62 +231,75 @@ impl Unit {
             }
         }
 
+        let mut codes: Vec<Code> = Vec::with_capacity(winners.len());
         let mut templates = Vec::with_capacity(winners.len());
-        let mut tera_sources: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::with_capacity(winners.len());
-        let mut any_native = false;
+        let mut natives: Vec<(String, String)> = Vec::new();
         for winner in winners {
             let (number, tree) = match winner {
                 Winner::Go(number, tree) => (number, tree),
                 Winner::Native(number, piece) => {
-                    any_native = true;
-                    let name = piece.name.map_or(Cow::Borrowed(&*sources[number].name), Cow::Owned);
+                    let name = piece.name.unwrap_or_else(|| (*sources[number].name).to_owned());
                     templates.push(Template {
                         blank: piece.blank,
                         origins: piece.origins,
                         ..Template::native(&name, number, Kind::Native)
                     });
-                    tera_sources.push((name, Cow::Owned(piece.source)));
+                    natives.push((name, piece.source));
                     continue;
                 }
             };
             let file = &sources[number];
             let source = Source { name: &file.name, text: &file.text };
+            let mut tables = Tables::default();
             let lowered = lower::lower(tree, source, &Functions, &mut tables);
             let name = tree.name();
-            for (number, outlined) in lowered.outlined.iter().enumerate() {
-                tera_sources
-                    .push((Cow::Owned(outlined_name(&name, number)), Cow::Owned(outlined.source.clone())));
+            let mut own = vec![(name.clone().into_owned(), lowered.source)];
+            let mut blocks = Vec::with_capacity(lowered.outlined.len());
+            for (number, block) in lowered.outlined.into_iter().enumerate() {
+                let offsets = block.map.offsets().into();
+                let (code, names) = match block.later {
+                    Some(Later { tables, names }) => {
+                        codes.push(Code::new(vec![(outlined_name(&name, number), block.source)], tables));
+                        (Some(codes.len() - 1), names.into_iter().map(String::into_boxed_str).collect())
+                    }
+                    None => {
+                        own.push((outlined_name(&name, number), block.source));
+                        (None, Box::default())
+                    }
+                };
+                blocks.push(Block { offsets, code, names });
             }
+            codes.push(Code::new(own, tables));
             templates.push(Template {
-                name: name.clone().into(),
+                name: name.into(),
                 source: number,
                 kind: Kind::Go,
                 blank: tree.is_empty(),
+                code: codes.len() - 1,
                 offsets: lowered.map.offsets().into(),
-                outlined: lowered.outlined.iter().map(|outlined| outlined.map.offsets().into()).collect(),
+                blocks: blocks.into(),
                 origins: Box::default(),
             });
-            tera_sources.push((name, Cow::Owned(lowered.source)));
         }
-
-        let mut tera = Tera::default();
-        tera.autoescape_on(Vec::<&str>::new());
-        library::register(&mut tera, tables);
-        if any_native {
-            native::register(&mut tera);
-            let names = sources.iter().rev().filter(|file| file.is_native()).map(|file| &*file.name);
-            native::set_prefixes(&mut tera, names);
+        if !natives.is_empty() {
+            let files = sources.iter().rev().filter(|file| file.is_native()).map(|file| &*file.name);
+            let tera = native::compile(natives, native_tables, files)
+                .map_err(|error| compile_error(&error, sources, &templates))?;
+            let components: Vec<Box<str>> = tera.get_component_names().map(Box::from).collect();
+            codes.push(Code::from(tera));
+            for template in templates.iter_mut().filter(|template| template.kind == Kind::Native) {
+                template.code = codes.len() - 1;
+            }
+            for name in components {
+                by_name.entry(name.clone()).or_insert_with(|| {
+                    let native = sources.iter().position(SourceFile::is_native).unwrap_or_default();
+                    let template = Template::native(&name, native, Kind::Component);
+                    templates.push(Template { code: codes.len() - 1, ..template });
+                    templates.len() - 1
+                });
+            }
         }
-        tera.add_raw_templates(tera_sources).map_err(|error| compile_error(&error, sources, &templates))?;
-        let components: Vec<Box<str>> = tera.get_component_names().map(Box::from).collect();
-        for name in components {
-            by_name.entry(name.clone()).or_insert_with(|| {
-                let native = sources.iter().position(SourceFile::is_native).unwrap_or_default();
-                templates.push(Template::native(&name, native, Kind::Component));
-                templates.len() - 1
-            });
-        }
-        Ok(Self { tera, sources: sources.to_vec(), templates, by_name })
+        Ok(Self { codes, sources: sources.to_vec(), templates, by_name })
     }
 
     /// The template of a name.
@@ -296,11 +319,34 @@ impl Unit {
         context: &Context,
         out: impl std::io::Write,
     ) -> TeraResult<()> {
+        let tera = self.tera(self.templates[template].code)?;
         let name = self.name(template);
         if self.templates[template].kind == Kind::Component {
-            return self.tera.render_component_to(name, context, None, false, out);
+            return tera.render_component_to(name, context, None, false, out);
         }
-        self.tera.render_to(name, context, out)
+        tera.render_to(name, context, out)
+    }
+
+    /// Runs a block that was split off from a template.
+    pub(super) fn render_block_to(
+        &self,
+        template: TemplateId,
+        block: usize,
+        context: &Context,
+        out: impl std::io::Write,
+    ) -> TeraResult<()> {
+        let code = self.templates[template].blocks[block].code;
+        let tera = self.tera(code.unwrap_or(self.templates[template].code))?;
+        tera.render_to(&outlined_name(self.name(template), block), context, out)
+    }
+
+    /// The variables that a block is given.
+    pub(super) fn block_names(&self, template: TemplateId, block: usize) -> &[Box<str>] {
+        &self.templates[template].blocks[block].names
+    }
+
+    fn tera(&self, code: usize) -> TeraResult<&Tera> {
+        self.codes[code].tera().map_err(tera::Error::message)
     }
 
     /// Whether a template holds nothing but white space and comments.
@@ -339,7 +385,7 @@ impl Unit {
             let source = Source { name: &file.name, text: &file.text };
             return native::explain(&source, &code.origins, &code.name, fault, error);
         }
-        let offsets = outlined.map_or(&code.offsets, |number| &code.outlined[number]);
+        let offsets = outlined.map_or(&code.offsets, |number| &code.blocks[number].offsets);
         let number = offset.and_then(|offset| SourceMap::number(offsets, offset));
         let mut fault = fault;
         let found = number.and_then(|number| {
@@ -361,11 +407,6 @@ impl Unit {
             // Only a mistake in the lowering comes here.
             GoError::new(format!("template: {}: {}", code.name, describe(fault, None, error).0))
         })
-    }
-
-    /// The Tera name of a block that was split off.
-    pub(super) fn outlined(&self, template: TemplateId, number: usize) -> String {
-        outlined_name(self.name(template), number)
     }
 }
 
@@ -544,8 +585,10 @@ fn compile_error(error: &tera::Error, sources: &[SourceFile], templates: &[Templ
 /// # Errors
 /// The line, from 1, and what Tera says.
 pub fn check_native(name: &str, text: &str) -> Result<(), (usize, String)> {
-    let source =
-        SourceFile { name: format!("{name}{}", native::EXTENSION).into(), text: text.as_bytes().into() };
+    let source = SourceFile {
+        name: format!("{name}{}", native::EXTENSION).into(),
+        text: text.as_bytes().to_vec().into(),
+    };
     match Unit::compile(&[source]) {
         Ok(_) => Ok(()),
         Err(error) => Err((error.place.line, error.text)),

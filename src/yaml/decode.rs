@@ -19,6 +19,9 @@ use super::{
 /// which would ask for more stack than threads have from whatever walks, prints or frees the value.
 pub(super) const MAX_DEPTH: usize = 1_000;
 
+/// The place of a value that is left out.
+const NOWHERE: u32 = u32::MAX;
+
 /// A key of a mapping. go-yaml keeps keys of different types apart.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Key<'t> {
@@ -90,6 +93,8 @@ pub(super) struct Decoder<'t, 's, S> {
     sink: &'s mut S,
     /// Whether a key that is set twice is an error.
     strict: bool,
+    /// Which entries of the mapping at the top have values, if not all.
+    wanted: Option<&'s dyn Fn(&str) -> bool>,
     /// The errors that let decoding go on.
     duplicates: Vec<String>,
     /// The aliases whose nodes are being decoded.
@@ -108,6 +113,7 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
             tree,
             sink,
             strict,
+            wanted: None,
             duplicates: Vec::new(),
             aliases: Vec::new(),
             // go-yaml counts the document too.
@@ -115,6 +121,12 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
             decoded_in_aliases: 0,
             depth: 0,
         }
+    }
+
+    /// Leaves out the values of some entries of the mapping at the top.
+    pub(super) fn only(mut self, wanted: Option<&'s dyn Fn(&str) -> bool>) -> Self {
+        self.wanted = wanted;
+        self
     }
 
     /// Decodes the document.
@@ -150,6 +162,9 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
     }
 
     fn value(&mut self, at: u32) -> Step<S::Value> {
+        if at == NOWHERE {
+            return Ok(self.sink.null());
+        }
         self.count()?;
         match &self.tree.nodes[at as usize].content {
             Content::Scalar { .. } => Ok(match self.scalar(at)? {
@@ -244,24 +259,13 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
         let mut damaged: Vec<(Key<'t>, S::Value)> = Vec::new();
         while child < end {
             let value_at = self.tree.after(child);
-            let merge = match &self.tree.nodes[child as usize].content {
-                Content::Scalar { value, tag, implicit } => {
-                    value == "<<" && (*implicit || *tag == Tag::Merge)
-                }
-                _ => false,
-            };
-            if merge {
+            if self.is_merge(child) {
                 self.merge(value_at, map, seen)?;
             } else {
                 let key = self.key(child)?;
-                let value = self.value(value_at)?;
-                if self.strict && !self.is_new(&key, value_at, seen) {
-                    // It is noted.
-                } else if key.is_damaged() {
-                    damaged.push((key, value));
-                } else {
-                    self.sink.insert(map, key, value);
-                }
+                let part = if self.wanted.is_some() { self.part(&key, value_at)? } else { value_at };
+                let value = self.value(part)?;
+                self.entry(map, seen, &mut damaged, (key, value, value_at));
             }
             child = self.tree.after(value_at);
         }
@@ -271,6 +275,55 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
         }
         self.depth -= 1;
         Ok(())
+    }
+
+    fn is_merge(&self, key: u32) -> bool {
+        match &self.tree.nodes[key as usize].content {
+            Content::Scalar { value, tag, implicit } => value == "<<" && (*implicit || *tag == Tag::Merge),
+            _ => false,
+        }
+    }
+
+    /// Sets an entry, or notes it for later. Apart from [`Self::mapping`], whose every local counts a thousand times.
+    fn entry(
+        &mut self,
+        map: &mut S::Map,
+        seen: &mut Seen,
+        damaged: &mut Vec<(Key<'t>, S::Value)>,
+        (key, value, value_at): (Key<'t>, S::Value, u32),
+    ) {
+        if self.strict && !self.is_new(&key, value_at, seen) {
+            // It is noted.
+        } else if key.is_damaged() {
+            damaged.push((key, value));
+        } else {
+            self.sink.insert(map, key, value);
+        }
+    }
+
+    /// Where the value of an entry is, or [`NOWHERE`] if it is not wanted. Then what is wrong in it is found here.
+    fn part(&mut self, key: &Key<'_>, at: u32) -> Step<u32> {
+        match (&self.wanted, key) {
+            (Some(wanted), Key::Str(key)) if self.depth == 1 && !wanted(key) => {}
+            _ => return Ok(at),
+        }
+        let mut sink = super::sinks::Nothing::default();
+        let mut decoder = Decoder::new(self.tree, &mut sink, self.strict);
+        decoder.take_over(self);
+        let result = decoder.value(at);
+        (self.decoded, self.decoded_in_aliases) = (decoder.decoded, decoder.decoded_in_aliases);
+        result?;
+        if sink.odd {
+            // The one number that JSON cannot hold stands for whatever it was.
+            let _ = self.sink.float(f64::NAN);
+        }
+        Ok(NOWHERE)
+    }
+
+    /// Goes on where another decoder is.
+    fn take_over<T>(&mut self, other: &Decoder<'t, '_, T>) {
+        (self.depth, self.aliases) = (other.depth, other.aliases.clone());
+        (self.decoded, self.decoded_in_aliases) = (other.decoded, other.decoded_in_aliases);
     }
 
     fn key(&mut self, at: u32) -> Step<Key<'t>> {
@@ -287,8 +340,7 @@ impl<'t, 's, S: Sink> Decoder<'t, 's, S> {
             self.deepen()?;
             let mut sink = super::govalue::GoSink;
             let mut decoder = Decoder::new(self.tree, &mut sink, self.strict);
-            (decoder.depth, decoder.aliases) = (self.depth, self.aliases.clone());
-            (decoder.decoded, decoder.decoded_in_aliases) = (self.decoded, self.decoded_in_aliases);
+            decoder.take_over(self);
             let value: GoValue = decoder.value(scalar)?;
             let line = self.tree.nodes[at as usize].line;
             return Err(Problem::at(format!("invalid map key: {}", value.syntax()), line));

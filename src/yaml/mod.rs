@@ -119,6 +119,15 @@ pub fn parse_json(text: &str) -> Result<serde_json::Value, Error> {
     parse_shaped(text.as_bytes(), &Shape::Any, false)
 }
 
+/// The same, but of the mapping at the top only the entries whose keys are `wanted` have values; the others are null. What
+/// is wrong in them is an error all the same.
+///
+/// # Errors
+/// As for [`parse_json`].
+pub fn parse_json_part(text: &str, wanted: &dyn Fn(&str) -> bool) -> Result<serde_json::Value, Error> {
+    read_part(text.as_bytes(), false, &Shape::Any, &mut sinks::Json::default(), Some(wanted))
+}
+
 /// Reads the first document of a text into JSON that suits a Go type: where the shape has text, numbers and booleans
 /// become strings. With `strict`, a key that is set twice is an error.
 ///
@@ -135,12 +144,24 @@ trait Checked: Sink {
 }
 
 fn read<S: Checked>(bytes: &[u8], strict: bool, shape: &Shape, sink: &mut S) -> Result<S::Value, Error> {
+    read_part(bytes, strict, shape, sink, None)
+}
+
+fn read_part<S: Checked>(
+    bytes: &[u8],
+    strict: bool,
+    shape: &Shape,
+    sink: &mut S,
+    wanted: Option<&dyn Fn(&str) -> bool>,
+) -> Result<S::Value, Error> {
     let convert = |error: Error| error.within("error converting YAML to JSON");
     let source = reader::read(bytes);
     let tree = tree::Tree::read(parser::Parser::new(&source)).map_err(|problem| convert(problem.into()))?;
     if matches!(shape, Shape::Any) {
-        let value =
-            Decoder::new(&tree, sink, strict).document().map_err(|problem| convert(problem.into()))?;
+        let value = Decoder::new(&tree, sink, strict)
+            .only(wanted)
+            .document()
+            .map_err(|problem| convert(problem.into()))?;
         if !sink.is_odd() {
             return Ok(value);
         }

@@ -221,3 +221,39 @@ impl Sink for Json {
         map.into()
     }
 }
+
+/// Builds nothing: for what is read only to see whether it can be.
+#[derive(Default)]
+pub(super) struct Nothing {
+    /// As [`Checked::is_odd`].
+    pub(super) odd: bool,
+}
+
+impl Sink for Nothing {
+    type Value = ();
+    type Map = ();
+
+    fn null(&mut self) {}
+
+    fn bool(&mut self, _: bool) {}
+
+    fn int(&mut self, _: i64) {}
+
+    fn uint(&mut self, _: u64) {}
+
+    fn float(&mut self, value: f64) {
+        self.odd |= !value.is_finite();
+    }
+
+    fn text(&mut self, _: &str) {}
+
+    fn list(&mut self, _: Vec<()>) {}
+
+    fn map(&mut self, _: usize) {}
+
+    fn insert(&mut self, (): &mut (), key: Key<'_>, (): ()) {
+        self.odd |= matches!(key, Key::Null | Key::Uint(_));
+    }
+
+    fn finish(&mut self, (): ()) {}
+}

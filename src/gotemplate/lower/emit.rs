@@ -17,6 +17,10 @@ pub(super) struct Out<'a> {
     pub map: SourceMap<'a>,
     /// Constant text that is not written yet.
     pub text: Text,
+    /// Places with a lower number are those of a template around this one.
+    pub outer: u32,
+    /// Those of them that were written, and the dot if it was.
+    pub captured: Vec<Place>,
     /// The newlines written so far.
     lines: usize,
 }
@@ -28,6 +32,11 @@ pub(super) struct Pools<'p, 'a> {
 }
 
 impl<'a> Out<'a> {
+    /// The source of a template within another, whose places have numbers below `outer`.
+    pub(super) fn within(outer: u32) -> Self {
+        Self { outer, ..Self::default() }
+    }
+
     /// Opens a tag on the line (from 0) that it has in the Go source, as far as that is not passed already.
     fn open(&mut self, delimiter: &str, line: usize) {
         self.source.push_str(delimiter);
@@ -59,6 +68,14 @@ impl<'a> Out<'a> {
         self.open("{{", line);
         self.expression(ex, pools);
         self.source.push_str("}}");
+    }
+
+    /// `{{[number,x,y]|_later}}`. What is in the list is no more than places, so that no limit of Tera is met.
+    pub(super) fn print_later(&mut self, line: usize, args: &[Ex<'_>], pools: &mut Pools<'_, 'a>) {
+        self.flush(line, pools);
+        self.open("{{", line);
+        self.list(args, pools);
+        self.source.push_str("_later}}");
     }
 
     /// A tag: what comes before the expression, the expression, and what comes after it.
@@ -108,9 +125,7 @@ impl<'a> Out<'a> {
             let _ = write!(self.source, "|_put(c={number})}}}}");
             return;
         }
-        let mut target = "set_global ".to_owned();
-        write_place(&mut target, place);
-        target.push('=');
+        let target = format!("set_global {place}=");
         self.tag(line, &target, Some(ex), "", pools);
     }
 
@@ -130,7 +145,7 @@ impl<'a> Out<'a> {
             Ir::Constant(number) => {
                 let _ = write!(self.source, "{number}|_k");
             }
-            Ir::Place(place) => write_place(&mut self.source, *place),
+            Ir::Place(place) => self.place(*place),
             Ir::Path { base, path, form, strict, site } => {
                 self.operand(*base, pools);
                 self.source.push('|');
@@ -194,6 +209,26 @@ impl<'a> Out<'a> {
         }
     }
 
+    fn place(&mut self, place: Place) {
+        let outer = match place {
+            Place::Dot => true,
+            Place::Var(number)
+            | Place::Element(number)
+            | Place::PairKey(number)
+            | Place::PairValue(number) => number < self.outer,
+            Place::Cell(_) => false,
+        };
+        // Key and value of a pair are in one variable.
+        let held = match place {
+            Place::PairKey(number) | Place::PairValue(number) => Place::Element(number),
+            place => place,
+        };
+        if outer && !self.captured.contains(&held) {
+            self.captured.push(held);
+        }
+        let _ = write!(self.source, "{place}");
+    }
+
     /// `[x,y]|`
     fn list(&mut self, args: &[Ex<'_>], pools: &mut Pools<'_, 'a>) {
         self.source.push('[');
@@ -239,15 +274,17 @@ impl<'a> Out<'a> {
     }
 }
 
-fn write_place(source: &mut String, place: Place) {
-    let _ = match place {
-        Place::Dot => write!(source, "d"),
-        Place::Var(number) => write!(source, "v{number}"),
-        Place::Element(number) => write!(source, "e{number}"),
-        Place::PairKey(number) => write!(source, "e{number}[0]"),
-        Place::PairValue(number) => write!(source, "e{number}[1]"),
-        Place::Cell(number) => write!(source, "{number}|_cell"),
-    };
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Dot => write!(f, "d"),
+            Self::Var(number) => write!(f, "v{number}"),
+            Self::Element(number) => write!(f, "e{number}"),
+            Self::PairKey(number) => write!(f, "e{number}[0]"),
+            Self::PairValue(number) => write!(f, "e{number}[1]"),
+            Self::Cell(number) => write!(f, "{number}|_cell"),
+        }
+    }
 }
 
 /// A string literal of Tera. It knows few escapes, and takes everything else as it is.

@@ -21,11 +21,15 @@
 //! Tera allows expressions and blocks to nest only so deep. What would nest deeper is computed beforehand into a variable
 //! of its own, and a block becomes a template of its own, so that no template meets those limits.
 //!
+//! What follows a condition in a file may never be reached; with the defaults of most charts, half of it is not. So what is
+//! long becomes a template of its own too, `[3,d,v1]|_later`, which the renderer compiles when it first runs.
+//!
 //! A tag of the lowered source is on the line that it has in the Go source; [`SourceMap`] says which node each filter is.
 
 mod emit;
 mod expr;
 mod ir;
+mod later;
 mod names;
 mod operand;
 mod outline;
@@ -104,7 +108,7 @@ pub enum Param {
 pub struct Lowered<'a> {
     /// The source of the template itself.
     pub source: String,
-    /// The blocks that became templates of their own because they nest too deep, by the number that stands for them.
+    /// The blocks that became templates of their own, by the number that stands for them.
     pub outlined: Vec<Outlined<'a>>,
     /// Where the nodes are in `source`.
     pub map: SourceMap<'a>,
@@ -113,12 +117,23 @@ pub struct Lowered<'a> {
 }
 
 /// A block that became a template of its own.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outlined<'a> {
     /// Its source.
     pub source: String,
     /// Where the nodes are in `source`.
     pub map: SourceMap<'a>,
+    /// For a block that need not be compiled before it is reached, what it refers to.
+    pub later: Option<Later>,
+}
+
+/// What a block refers to that need not be compiled before it is reached.
+#[derive(Debug)]
+pub struct Later {
+    /// Paths, constants and functions, which it does not share with the template around it.
+    pub tables: Tables,
+    /// The names of the variables that it is given, in the order in which `_later` gets their values.
+    pub names: Vec<String>,
 }
 
 /// Lowers one template.

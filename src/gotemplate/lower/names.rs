@@ -56,6 +56,11 @@ impl<'a> Names<'a> {
         self.next - 1
     }
 
+    /// The number that the next place will have.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
     /// Whether a variable of this name is assigned anywhere, so that it must not share its place with something else.
     pub(super) fn is_assigned(&self, name: &str) -> bool {
         self.assigned.contains(name)
@@ -94,7 +99,8 @@ impl<'a> Names<'a> {
     }
 }
 
-fn list_assigned<'a>(list: &List<'a>, into: &mut HashSet<&'a str>) {
+/// The names that a list of nodes assigns somewhere.
+pub(super) fn list_assigned<'a>(list: &List<'a>, into: &mut HashSet<&'a str>) {
     for node in list.nodes {
         match node {
             Node::Action(action) => pipe_assigned(action.pipe, into),

@@ -20,6 +20,8 @@ pub(super) struct Blocks<'a> {
     pub depth: usize,
     /// How many of them are loops.
     pub loops: usize,
+    /// Whether the present template is a block that is compiled later.
+    pub within_later: bool,
     /// The templates that were split off.
     pub outlined: Vec<Outlined<'a>>,
     /// Whether the present block was left by a jump somewhere.
@@ -50,7 +52,7 @@ impl<'a> Lowering<'a, '_, '_> {
         self.flush(line);
         let number = self.blocks.outlined.len();
         // Holds the number while the block may split off others.
-        self.blocks.outlined.push(Outlined { source: String::new(), map: Default::default() });
+        self.blocks.outlined.push(Outlined::default());
         let outer = std::mem::take(&mut self.out);
         let (depth, loops) = (self.blocks.depth, self.blocks.loops);
         let jumps = std::mem::take(&mut self.blocks.jumps);
@@ -60,7 +62,7 @@ impl<'a> Lowering<'a, '_, '_> {
         let inner = std::mem::replace(&mut self.out, outer);
         let left = std::mem::replace(&mut self.blocks.jumps, jumps);
         (self.blocks.depth, self.blocks.loops) = (depth, loops);
-        self.blocks.outlined[number] = Outlined { source: inner.source, map: inner.map };
+        self.blocks.outlined[number] = Outlined { source: inner.source, map: inner.map, later: None };
 
         let site = self.site(Site::of(self.at));
         let base = self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)));

@@ -12,6 +12,7 @@ use super::{
     emit::{Out, Pools},
     expr::Pres,
     ir::{Ex, Ir, Place, Pre},
+    later::then_span,
     names::{Binding, Names},
     outline::{Blocks, MAX_BLOCKS, breaks, has_else_that_breaks},
     text,
@@ -37,6 +38,8 @@ pub(super) struct Lowering<'a, 'b, 't> {
     pub doubt: u32,
     /// Whether the template has to be split, so that nothing may be held in Tera's variables.
     pub deep: bool,
+    /// Whether it is a file, which runs at most once in a render, and not a definition.
+    pub is_file: bool,
     pub out: Out<'a>,
     pub blocks: Blocks<'a>,
     tree: Tree<'a>,
@@ -72,6 +75,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             tracked: None,
             measured: false,
             doubt: 0,
+            is_file: tree.name == source.name.as_bytes(),
             deep: tree.depth > MAX_BLOCKS || has_else_that_breaks(&tree.root),
             out: Out::default(),
             blocks: Blocks::default(),
@@ -97,7 +101,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
     }
 
     /// The line of a byte offset, from 0. Offsets are mostly asked for in their order.
-    fn line_of(&mut self, offset: usize) -> usize {
+    pub(super) fn line_of(&mut self, offset: usize) -> usize {
         let (from, line) = if offset >= self.line.0 { self.line } else { (0, 0) };
         let between = self.source.text.get(from..offset).unwrap_or_default();
         self.line = (offset, line + memchr::memchr_iter(b'\n', between).count());
@@ -206,7 +210,8 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let outer = self.dot;
         let mark = self.names.mark();
         self.dot = dot.unwrap_or(outer);
-        self.list(&branch.list);
+        let (start, end) = then_span(branch);
+        self.guarded(&branch.list, start, end);
         self.names.leave(mark);
         self.dot = outer;
         if let Some(list) = &branch.else_list {
@@ -237,8 +242,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             Some(Node::If(inner) | Node::With(inner)) if branch.else_chained => Some(inner.open),
             _ => None,
         });
-        self.tag_at(middle.unwrap_or(branch.close), "else");
-        self.list(list);
+        let middle = middle.unwrap_or(branch.close);
+        self.tag_at(middle, "else");
+        self.guarded(list, middle.end, branch.close.start);
     }
 
     fn range(&mut self, branch: &'a Branch<'a>, line: usize) {
@@ -349,6 +355,10 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
 
     pub(super) fn tag(&mut self, line: usize, before: &str, ex: Option<Ex<'b>>, after: &str) {
         self.out.tag(line, before, ex, after, &mut Pools { tables: self.tables, sites: &self.sites });
+    }
+
+    pub(super) fn print_later(&mut self, line: usize, args: &[Ex<'b>]) {
+        self.out.print_later(line, args, &mut Pools { tables: self.tables, sites: &self.sites });
     }
 
     pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'b>]) {

@@ -17,11 +17,15 @@ mod view;
 pub(super) use emit::Origin;
 pub(super) use lower::{Piece, file as lower_file, includes};
 
-use tera::{Context, ErrorKind, Tera, Value};
+use tera::{Context, ErrorKind, Tera, TeraResult, Value};
 
-use crate::{gotemplate::ast::Source, value::quote::quote};
+use crate::{
+    gotemplate::{ast::Source, lower::Tables},
+    value::quote::quote,
+};
 
 use super::{
+    code,
     error::{GoError, Place},
     run::{Fault, Run, Stop},
     unit::describe,
@@ -30,9 +34,19 @@ use super::{
 /// What the names of such files end with.
 pub(super) const EXTENSION: &str = ".tera";
 
-/// Registers the functions of charts under their own names.
-pub(super) fn register(tera: &mut Tera) {
-    library::register(tera);
+/// Compiles the lowered native templates of a chart, on a Tera instance of their own. `files` are theirs, a chart's own before
+/// those of its subcharts.
+pub(super) fn compile<'f>(
+    templates: Vec<(String, String)>,
+    tables: Tables,
+    files: impl Iterator<Item = &'f str>,
+) -> TeraResult<Tera> {
+    let mut tera = code::base().clone();
+    super::library::register(&mut tera, tables);
+    library::register(&mut tera);
+    set_prefixes(&mut tera, files);
+    tera.add_raw_templates(templates)?;
+    Ok(tera)
 }
 
 /// The folder of a native template's file, with the slash, and its path in that folder.
@@ -46,7 +60,7 @@ pub(super) fn split_name(file: &str) -> Option<(&str, &str)> {
 }
 
 /// Lets templates name each other without the folder that they are in; a chart's own come before those of its subcharts.
-pub(super) fn set_prefixes<'f>(tera: &mut Tera, files: impl Iterator<Item = &'f str>) {
+fn set_prefixes<'f>(tera: &mut Tera, files: impl Iterator<Item = &'f str>) {
     let mut prefixes: Vec<String> = Vec::new();
     for (folder, _) in files.filter_map(split_name) {
         if !prefixes.iter().any(|known| known == folder) {

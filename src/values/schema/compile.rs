@@ -1,7 +1,7 @@
 //! From the text of a schema to nodes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::decimal::Decimal;
 use super::formats;
@@ -61,7 +61,7 @@ struct Resource {
 }
 
 struct Document {
-    json: Json,
+    json: Arc<Json>,
     resources: BTreeMap<String, Resource>,
     processed: HashSet<String>,
 }
@@ -225,9 +225,9 @@ impl Compiler {
 
     fn add(&mut self, url: &str, json: Json) -> Result<(), String> {
         let mut document =
-            Document { resources: BTreeMap::new(), processed: HashSet::new(), json: Json::Null };
+            Document { resources: BTreeMap::new(), processed: HashSet::new(), json: Arc::new(json) };
+        let json = Arc::clone(&document.json);
         collect(&mut document, url, &json, url, "", Draft::LATEST)?;
-        document.json = json;
         if known(url).is_none() {
             check(&document, url, "")?;
         }
@@ -241,11 +241,10 @@ impl Compiler {
         if document.processed.contains(pointer) {
             return Ok(());
         }
-        let json = std::mem::replace(&mut document.json, Json::Null);
+        let json = Arc::clone(&document.json);
         let found = find(&json, url, pointer)?;
         let base = document.resource(pointer).clone();
         collect(document, url, found, &base.id, pointer, base.draft)?;
-        document.json = json;
         check(document, url, pointer)
     }
 
@@ -286,7 +285,8 @@ impl Compiler {
     fn node(&mut self, id: Id, url: &str, pointer: &str) -> Result<Node, String> {
         let document = self.document(url)?;
         let resource = document.resource(pointer).clone();
-        let json = find(&document.json, url, pointer)?.clone();
+        let whole = Arc::clone(&document.json);
+        let json = find(&whole, url, pointer)?;
         let mut node =
             Node { location: located(url, pointer), draft: Some(resource.draft), ..Node::default() };
         node.resource = self.enqueue(url.to_owned(), resource.pointer.clone());
@@ -296,11 +296,11 @@ impl Compiler {
                 node.dynamic_anchors.insert(anchor.clone(), target);
             }
         }
-        match &json {
+        match json {
             Json::Bool(truth) => node.boolean = Some(*truth),
             Json::Object(map) if map.is_empty() => node.boolean = Some(true),
             Json::Object(_) => {
-                let mut read = Read { compiler: self, url, pointer, json: &json, resource: &resource };
+                let mut read = Read { compiler: self, url, pointer, json, resource: &resource };
                 read.object(&mut node)?;
             }
             _ => {}

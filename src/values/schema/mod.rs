@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tera::Value;
 
 use super::Error;
-use crate::chart::Chart;
+use crate::chart::{Chart, Content};
 use crate::value::Scope;
 use crate::value::kind::type_of;
 use compile::{LOCATION, Schema};
@@ -32,7 +32,7 @@ type Compiled = Arc<Result<Schema, String>>;
 
 /// Compiled schemas, kept for the next time. Cheap to share between threads.
 #[derive(Default)]
-pub struct Schemas(Mutex<HashMap<Arc<[u8]>, Compiled>>);
+pub struct Schemas(Mutex<HashMap<Content, Compiled>>);
 
 impl std::fmt::Debug for Schemas {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -79,7 +79,7 @@ impl Schemas {
         }
     }
 
-    fn compiled(&self, text: &Arc<[u8]>) -> Compiled {
+    fn compiled(&self, text: &Content) -> Compiled {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(text.clone()).or_insert_with(|| Arc::new(Schema::compile(text))).clone()
     }

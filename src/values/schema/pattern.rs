@@ -1,27 +1,36 @@
 //! Regular expressions of schemas, which are Go's.
 
+use std::sync::OnceLock;
+
 use regex::Regex;
 
-/// An expression and its source.
+/// An expression and its source. Most are never asked, so it is compiled when it is.
 pub(super) struct Pattern {
     pub(super) source: String,
-    regex: Regex,
+    regex: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
     pub(super) fn new(source: &str) -> Result<Self, String> {
-        let regex = Regex::new(&translated(source));
+        let translated = translated(source);
         // The library's text is of several lines; its last one says what is wrong.
-        let regex = regex.map_err(|e| {
-            let text = e.to_string();
+        let wrong = |text: String| {
             let why = text.lines().last().unwrap_or_default();
             format!("error parsing regexp: {}", why.trim_start_matches("error: "))
-        })?;
+        };
+        // What is short and counts nothing meets no limit on its size: to parse it is enough.
+        let regex = if source.len() < 256 && !source.contains('{') {
+            regex_syntax::parse(&translated).map_err(|e| wrong(e.to_string()))?;
+            OnceLock::new()
+        } else {
+            OnceLock::from(Some(Regex::new(&translated).map_err(|e| wrong(e.to_string()))?))
+        };
         Ok(Self { source: source.to_owned(), regex })
     }
 
     pub(super) fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        let regex = self.regex.get_or_init(|| Regex::new(&translated(&self.source)).ok());
+        regex.as_ref().is_some_and(|regex| regex.is_match(text))
     }
 }
 
