@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use anyhow::{Context as _, Error, Result, anyhow, bail};
@@ -13,7 +14,7 @@ use tera::Value;
 
 use crate::{
     chart, convert,
-    render::{GeneratedKey, GeneratedValues, Inputs, Program, Release, Rendered, RenderedFile},
+    render::{GeneratedKey, GeneratedValues, Inputs, Limits, Program, Release, Rendered, RenderedFile},
     values::{coalesce, process_dependencies},
 };
 
@@ -124,7 +125,9 @@ impl Convert {
         let values = coalesce(&chart, user).map_err(Error::new)?;
         let release = Release::install(&*self.name, template::namespace(self.namespace.as_deref()));
         let program = Program::new(&chart).map_err(Error::new)?;
-        let inputs = Inputs { generated, ..Inputs::offline(values, release) };
+        // However long it takes.
+        let limits = Limits { time: Duration::from_secs(3600), ..Limits::default() };
+        let inputs = Inputs { generated, limits, ..Inputs::offline(values, release) };
         program.render(&inputs).map_err(Error::new)
     }
 }

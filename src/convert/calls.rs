@@ -47,7 +47,10 @@ impl<'a> Template<'a, '_> {
                 let base = self.operand(&chain.base)?;
                 self.receiver(Some(Some(base)), chain.fields())?
             }
-            _ => return self.unsupported("arguments of what is no function"),
+            other => {
+                let text = format!("can't give argument to non-function {}", crate::gotemplate::print(*other));
+                return Ok(refusal(&text));
+            }
         };
         let mut values = args.iter().map(|arg| self.operand(arg)).collect::<Result<Vec<_>, _>>()?;
         values.extend(piped);
@@ -159,7 +162,7 @@ impl<'a> Template<'a, '_> {
         if name.is_empty() {
             return None;
         }
-        Some(Ex::path(self.scope.find(name).unwrap_or(name)))
+        Some(Ex::path(self.scope.find(name).unwrap_or(name)).known(self.scope.known(name)))
     }
 
     fn chain(&mut self, chain: &Chain<'a>) -> Result<Ex, Unsupported> {
@@ -247,6 +250,10 @@ impl<'a> Template<'a, '_> {
                 *arg = self.hold("list", arg);
             }
         }
+        if name == "default" {
+            // It looks at no more.
+            args.truncate(2);
+        }
         if let Some(ex) = native(name, &args) {
             return Ok(ex);
         }
@@ -275,7 +282,8 @@ impl<'a> Template<'a, '_> {
         };
         let fixed = names.len() - usize::from(variadic);
         if args.len() < fixed || (!variadic && args.len() > fixed) {
-            return self.unsupported(format!("a call of {go} with {} arguments", args.len()));
+            let (want, got) = (if variadic { "at least " } else { "" }, args.len());
+            return Ok(refusal(&format!("wrong number of args for {go}: want {want}{fixed} got {got}")));
         }
         let known = match native_answer(go) {
             Some(true) => Known::Text,
@@ -315,6 +323,11 @@ impl<'a> Template<'a, '_> {
         ex.lists = ex.lists.max(lists);
         Ok(ex)
     }
+}
+
+/// What Go finds wrong when it gets there.
+fn refusal(text: &str) -> Ex {
+    Ex::atom(format!("fail(text={})", quoted(text)))
 }
 
 fn joined(kwargs: &[(&str, String)]) -> String {
@@ -569,6 +582,7 @@ fn native(name: &str, args: &[Ex]) -> Option<Ex> {
             }
             concatenated(&pieces)
         }
+        ("print", [value]) if value.known == Known::Text => Some(value.clone()),
         ("print", values @ [_, _, ..]) if values.iter().all(|value| value.known == Known::Text) => {
             concatenated(values)
         }

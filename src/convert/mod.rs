@@ -16,7 +16,7 @@ use crate::{
     chart,
     gotemplate::{
         self, Options,
-        ast::{Arena, Source},
+        ast::{self, Arena, Source},
     },
     render,
 };
@@ -41,6 +41,15 @@ pub struct Kept {
     pub line: usize,
     /// What stands there.
     pub what: String,
+}
+
+/// A file of templates, converted.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// The file's new text.
+    pub text: String,
+    /// Whether it holds nothing but definitions.
+    pub only_defines: bool,
 }
 
 /// What cannot be converted.
@@ -97,15 +106,11 @@ fn one(
         return Ok(());
     }
     match template(&name, &data) {
-        Ok(text) => {
-            let new = match inner.rsplit('/').next().and_then(|base| base.strip_suffix(".tpl")) {
-                // Nobody sees the names of files that only define.
-                Some(base)
-                    if base.starts_with('_')
-                        && !known.contains(&format!("{}.tera", name.trim_end_matches(".tpl"))) =>
-                {
-                    format!("{}.tera", name.trim_end_matches(".tpl"))
-                }
+        Ok(Template { text, only_defines }) => {
+            // Nobody asks for a file by its name that only defines.
+            let short = name.strip_suffix(".tpl").map(|stem| format!("{stem}.tera"));
+            let new = match short.filter(|short| only_defines && !known.contains(short)) {
+                Some(short) if inner.rsplit('/').next().is_some_and(|base| base.starts_with('_')) => short,
                 _ => format!("{name}.tera"),
             };
             into.files.push((new, text.into_bytes()));
@@ -135,7 +140,7 @@ fn in_subchart(name: &str) -> &str {
 ///
 /// # Errors
 /// What cannot be converted.
-pub fn template(name: &str, text: &[u8]) -> Result<String, Kept> {
+pub fn template(name: &str, text: &[u8]) -> Result<Template, Kept> {
     let arena = Arena::new();
     let source = Source { name, text };
     let known = |function: &str| render::is_function(function);
@@ -149,7 +154,8 @@ pub fn template(name: &str, text: &[u8]) -> Result<String, Kept> {
     let text = template::file(&set).map_err(|error| kept(source.line_column(error.at).0, error.what))?;
     // What meets one of Tera's limits stays as it is.
     render::check_native(name, &text).map_err(|(line, what)| kept(line, what))?;
-    Ok(text)
+    let only_defines = set.main().is_none_or(ast::Tree::is_empty);
+    Ok(Template { text, only_defines })
 }
 
 /// How deep blocks may nest in Tera.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::gotemplate::ast::{Branch, Command, List, Node, Operand, Pipe};
 
-use super::expr::is_variable;
+use super::expr::{Known, is_variable};
 
 /// What must be known of a template's names before it is converted.
 #[derive(Default)]
@@ -87,11 +87,18 @@ impl<'a> Names<'a> {
     }
 }
 
+/// A variable: Go's name and Tera's, and what is known of its value.
+struct Variable<'a> {
+    go: &'a str,
+    tera: String,
+    known: Known,
+}
+
 /// The variables in scope.
 pub(super) struct Scope<'a> {
     pub names: Names<'a>,
-    /// Go's names and Tera's, a list for each block that is open.
-    blocks: Vec<Vec<(&'a str, String)>>,
+    /// A list for each block that is open.
+    blocks: Vec<Vec<Variable<'a>>>,
     /// Names that were made up for what has none in Go.
     made: Vec<String>,
 }
@@ -118,25 +125,42 @@ impl<'a> Scope<'a> {
 
     /// The name of a variable that is in scope.
     pub(super) fn find(&self, go: &str) -> Option<&str> {
-        let mut all = self.blocks.iter().rev().flat_map(|block| block.iter().rev());
-        all.find(|(name, _)| *name == go).map(|(_, tera)| tera.as_str())
+        self.variable(go).map(|variable| variable.tera.as_str())
+    }
+
+    fn variable(&self, go: &str) -> Option<&Variable<'a>> {
+        self.blocks.iter().rev().flat_map(|block| block.iter().rev()).find(|variable| variable.go == go)
+    }
+
+    /// What is known of the value of a variable.
+    pub(super) fn known(&self, go: &str) -> Known {
+        self.variable(go).map_or(Known::Any, |variable| variable.known)
+    }
+
+    /// Notes what is known of the value that a variable was declared with.
+    pub(super) fn learn(&mut self, go: &str, known: Known) {
+        let assigned = self.names.assigned.contains(go);
+        let mut all = self.blocks.iter_mut().rev().flat_map(|block| block.iter_mut().rev());
+        if let Some(variable) = all.find(|variable| variable.go == go) {
+            variable.known = if assigned { Known::Any } else { known };
+        }
     }
 
     fn visible(&self, tera: &str) -> bool {
-        self.blocks.iter().flatten().any(|(_, name)| name == tera)
+        self.blocks.iter().flatten().any(|variable| variable.tera == tera)
             || self.made.iter().any(|name| name == tera)
     }
 
     /// Declares a variable of Go's.
     pub(super) fn declare(&mut self, go: &'a str) -> String {
-        let here = self.blocks.last().and_then(|block| block.iter().find(|(name, _)| *name == go));
-        if let Some((_, tera)) = here {
-            return tera.clone();
+        let here = self.blocks.last().and_then(|block| block.iter().find(|variable| variable.go == go));
+        if let Some(variable) = here {
+            return variable.tera.clone();
         }
         let plain = if is_variable(go) && !OBJECTS.contains(&go) { go.to_owned() } else { ascii(go) };
         let tera = if go == "_" { plain } else { self.unique(plain, false) };
         if let Some(block) = self.blocks.last_mut() {
-            block.push((go, tera.clone()));
+            block.push(Variable { go, tera: tera.clone(), known: Known::Any });
         }
         tera
     }

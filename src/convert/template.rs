@@ -184,6 +184,7 @@ impl<'a, 'w> Template<'a, 'w> {
             true => self.scope.find(name).unwrap_or(name).to_owned(),
             false => self.scope.declare(name),
         };
+        self.scope.learn(name, value.known);
         let keyword = self.keyword(name);
         format!("{keyword} {tera} = {}", value.text)
     }
