@@ -48,7 +48,8 @@ impl<'a> Template<'a, '_> {
                 self.receiver(Some(Some(base)), chain.fields())?
             }
             other => {
-                let text = format!("can't give argument to non-function {}", crate::gotemplate::print(*other));
+                let text =
+                    format!("can't give argument to non-function {}", crate::gotemplate::print(*other));
                 return Ok(refusal(&text));
             }
         };
