@@ -141,6 +141,7 @@ families! {
     encodings_are_those_of_helm: inputs::encoding();
     json_is_that_of_helm: inputs::json();
     yaml_is_that_of_helm: inputs::yaml();
+    toml_is_that_of_helm: inputs::toml();
     dates_are_those_of_helm: inputs::dates();
     durations_are_those_of_helm: inputs::durations();
     versions_are_those_of_helm: inputs::semver();

@@ -5,7 +5,7 @@
 
 use tera::{Value, value::Key};
 
-use super::{Call, Error, Family, Function, Native, Outcome, Param, json, limits};
+use super::{Call, Error, Family, Function, Native, Outcome, Param, json, limits, toml};
 use crate::{
     value::{
         self, MAX_DEPTH, Scope,
@@ -34,6 +34,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("mustToRawJson", &[Param::Any], must_to_raw_json, "The same as `toRawJson`."),
     function("fromJson", &[Param::String], from_json, "The dictionary of a JSON text."),
     function("fromJsonArray", &[Param::String], from_json_array, "The list of a JSON text."),
+    function("toToml", &[Param::Any], toml::to_toml, "TOML, or the text of the error."),
+    function("mustToToml", &[Param::Any], toml::must_to_toml, "TOML, or the error."),
+    function("fromToml", &[Param::String], toml::from_toml, "The dictionary of a TOML text."),
     function("mustFromJson", &[Param::String], must_from_json, "Whatever a JSON text holds, or the error."),
 ];
 

@@ -34,6 +34,7 @@ mod registry;
 pub mod semver;
 mod strings;
 mod text;
+mod toml;
 mod unicode;
 mod urls;
 

@@ -396,6 +396,92 @@ pub fn json() -> Calls {
     ])
 }
 
+/// Texts that are TOML or nearly so.
+fn toml_text() -> BoxedStrategy<Value> {
+    let line = select(vec![
+        "a = 1\n",
+        "b = 'x'\n",
+        "a.b = 2\n",
+        "[a]\n",
+        "[a.b]\n",
+        "[[a]]\n",
+        "[[a.b]]\n",
+        "[c]",
+        "[[c]\n",
+        "c = [1, 2.5, 'x', [true, {d = 1}]]\n",
+        "c = {a = 1, b.c = 2, b.d = {}}\n",
+        "c.b.e = 3\n",
+        "d = [{a = 1}, {a = 2}]\n",
+        "d = [\n1, # one\n2,\n]\n",
+        "e = {a = 1,\n# two\nb = 2,}\n",
+        "# only this\n",
+        "\n",
+        "\r\n",
+        "\r",
+        "\u{1}",
+        "a b = 1\n",
+        "= 1\n",
+        ".a = 1\n",
+        "a..b = 1\n",
+        "a. = 1\n",
+        "'q q'.\"\\u00e9\" = 1\n",
+        "\"\" = 1\n",
+        "é = 1\n",
+        "[]\n",
+        "[.a]\n",
+        "[a.]\n",
+        "['x'.\"y\\t\"]\n",
+        "f = ",
+        "f\n",
+        "f",
+        "f =\n",
+        "[",
+        "[[",
+        "f = [1 2]\n",
+        "f = [,]\n",
+        "f = {,}\n",
+        "f = {a = 1 b = 2}\n",
+        "f = [1,",
+        "f = {a = 1",
+        "g = \"\"\"\n  m \\\n   n\"\"\"\n",
+        "g = '''\nx'y'''\n",
+        "g = \"\"\"a\"\"\"\"\"\n",
+        "g = '''a''''''\n",
+        "g = \"\"\"x\"\"\"\"\"\"\n",
+        "g = \"a\\qb\"\n",
+        "g = \"a\n",
+        "g = \"\\ud800\"\n",
+        "g = \"\\u12\"\n",
+        "g = \"\\x4\"\n",
+        "g = \"\\x41\\e\"\n",
+        "g = \"a\\ b\"\n",
+        "g = \"\"\"a\\ b\"\"\"\n",
+        "g = \"\"\"a",
+        "g = '''a",
+        "g = 'a",
+        "g = \"a\\",
+        "a = 1 b = 2\n",
+        "a = {b = 1}\na.c = 2\n",
+        "a = {b = {c = 1}, b.d = 2}\n",
+        "a = {b = 1, b.c = 2}\n",
+    ]);
+    let token = select(vec![
+        "0", "1", "_", ".", "e", "-", "+", "0x", "0o", "0b", "f", "nan", "inf", "n", "i",
+        "9223372036854775807", "2020", "-01", "-02", "T", " ", "03", ":04", ":05", ".5", "Z", "z", "t",
+        "+02:00", "true", "false", "no", "1e400", "12", "'", "\"", "ª",
+    ]);
+    let number = prop::collection::vec(token, 1..6).prop_map(|parts| format!("n = {}\n", parts.concat()));
+    let part = prop_oneof![3 => line.prop_map(str::to_owned), 1 => number];
+    prop::collection::vec(part, 0..5).prop_map(|parts| Value::from(parts.concat())).boxed()
+}
+
+pub fn toml() -> Calls {
+    one_of(vec![
+        call(&["toToml", "mustToToml"], [anything()]),
+        call(&["fromToml"], [prop_oneof![9 => toml_text(), 1 => text()].boxed()]),
+    ])
+}
+
 /// Texts that are YAML or nearly so. What YAML means is held against Go elsewhere.
 fn yaml_text() -> BoxedStrategy<Value> {
     let part = select(vec![

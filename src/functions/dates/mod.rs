@@ -239,6 +239,15 @@ pub(super) fn add_date(time: &Time, years: i64, months: i64, days: i64) -> Time 
     moved
 }
 
+/// A time read by a layout: in the zone of the process, or in one of its offset under a name of its own.
+pub(super) fn read(layout: &str, text: &[u8], named: Option<&str>) -> Option<Time> {
+    let zone = match named {
+        None => Zone::local(),
+        Some(name) => Zone::Fixed(Zone::local().at(present().seconds).1, name.to_owned()),
+    };
+    parse::parse(layout, text, &zone).ok()
+}
+
 fn must_to_date(call: &Call<'_>) -> Outcome {
     let time = parse::parse(&call.text(0), call.bytes(1), &Zone::local()).map_err(Error::Call)?;
     Ok(time.to_value())

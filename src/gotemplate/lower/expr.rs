@@ -140,7 +140,12 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     fn no_function(&mut self, operand: Operand<'a>, piped: Option<Ex<'b>>, pre: &mut Pres<'b>) -> Ex<'b> {
         self.before_fault(piped, pre);
-        self.fault(&format!("can't give argument to non-function {}", print(operand)))
+        let printed = match operand {
+            // What stands in parentheses is printed without them here.
+            Operand::Pipe(pipe) => print(pipe),
+            _ => print(operand),
+        };
+        self.fault(&format!("can't give argument to non-function {printed}"))
     }
 
     /// A call of a function. `node` is what its errors name.
