@@ -9,6 +9,8 @@ mod generate;
 #[path = "functions/inputs.rs"]
 mod inputs;
 mod judge;
+#[path = "functions/table.rs"]
+mod table;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use generate::tagged;

@@ -4,6 +4,8 @@
 #[path = "render_diff/generate.rs"]
 mod generate;
 mod judge;
+#[path = "render_diff/objects.rs"]
+mod objects;
 
 use std::{cell::RefCell, collections::BTreeMap};
 

@@ -12,7 +12,6 @@ use std::{
 
 use anyhow::{Error, Result, anyhow, bail};
 use clap::Args;
-use kube::config::Kubeconfig;
 
 use crate::{
     chart::{self, Chart},
@@ -22,8 +21,10 @@ use crate::{
     values::{Schemas, coalesce, process_dependencies},
 };
 
-use super::accepted::Accepted;
+use super::accepted::{Accepted, DryRun};
+use super::global::Global;
 use super::out;
+use super::server::Server;
 use super::values::{ValueFlags, reason};
 
 /// The name of a release that is given none.
@@ -31,7 +32,7 @@ const DEFAULT_NAME: &str = "release-name";
 
 /// Render a chart and print the manifests
 ///
-/// Prints what helm template prints. What would be looked up in the cluster is not there.
+/// Prints what helm template prints. What would be looked up in the cluster is not there, unless with --dry-run=server.
 #[derive(Args)]
 pub struct Template {
     /// The release's name, if two arguments are given, and the chart: a folder or an archive
@@ -48,6 +49,17 @@ pub struct Template {
     /// API versions that templates see, beside those of Helm's default. May be repeated
     #[arg(short, long, value_name = "VERSION", value_delimiter = ',', help_heading = "Cluster")]
     api_versions: Vec<String>,
+    /// Where to render: client, without a cluster, or server, with the version, APIs and objects of the cluster
+    #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "unset", help_heading = "Cluster")]
+    dry_run: Option<String>,
+    #[arg(long, hide = true)]
+    validate: bool,
+    /// Take over resources of others; with --dry-run=server, that there are such is no error
+    #[arg(long, help_heading = "Cluster")]
+    take_ownership: bool,
+    /// Let getHostByName ask the resolver; without it, it answers nothing
+    #[arg(long)]
+    enable_dns: bool,
     /// Render as for an upgrade: .Release.IsUpgrade and not .Release.IsInstall
     #[arg(long, help_heading = "Cluster")]
     is_upgrade: bool,
@@ -82,10 +94,12 @@ pub struct Template {
     #[arg(long)]
     skip_schema_validation: bool,
     /// Print what was rendered even if it is not valid YAML
-    #[arg(long)]
+    #[arg(long, env = "HELM_DEBUG", hide_env = true)]
     debug: bool,
     #[command(flatten)]
     accepted: Accepted,
+    #[command(flatten)]
+    global: Global,
 }
 
 /// What went wrong, and what the templates wrote if they did.
@@ -104,7 +118,8 @@ impl Template {
     /// Renders and prints, all on the one thread whose stack carries a render: what another thread has allocated is slower
     /// to reach.
     pub fn run(&self) -> Result<()> {
-        self.accepted.check()?;
+        self.accepted.check(self.arguments.last().map(String::as_str))?;
+        self.global.check()?;
         render::on_large_stack(|| {
             keep_memory();
             self.run_here()
@@ -116,8 +131,9 @@ impl Template {
             KubeVersion::parse(version).map_err(|error| anyhow!("invalid kube version '{version}': {error}"))
         });
         let kube_version = kube_version.transpose()?;
+        let place = DryRun::of(self.dry_run.as_deref(), self.validate)?;
         let (name, path) = self.name_and_chart()?;
-        match self.render(&name, &path, kube_version) {
+        match self.render(&name, &path, kube_version, place) {
             Ok(made) => {
                 // The process is about to end, which frees everything at once.
                 let (chart, manifests) = &*ManuallyDrop::new(made);
@@ -175,6 +191,7 @@ impl Template {
         name: &str,
         path: &str,
         kube_version: Option<KubeVersion>,
+        place: DryRun,
     ) -> Result<(Chart, Manifests), Failure> {
         let path = located(path.trim())?;
         let user = self.values.merge().map_err(Error::new)?;
@@ -187,22 +204,31 @@ impl Template {
         if chart.metadata.deprecated {
             tracing::warn!("this chart is deprecated");
         }
+        let server = (place == DryRun::Server).then(|| Server::connect(&self.global.reach)).transpose()?;
         Release::check_name(name).map_err(Error::msg)?;
         let chart = process_dependencies(&chart, &user)
             .map_err(|error| anyhow!("chart dependencies processing failed: {error}"))?;
-        let mut capabilities = Capabilities::default();
-        if let Some(version) = kube_version {
-            capabilities.kube_version = version;
-        }
-        capabilities.api_versions.extend(self.api_versions.iter().cloned());
+        let capabilities = match &server {
+            // As in Helm, what is given counts for nothing beside a cluster.
+            Some(server) => server.capabilities(),
+            None => {
+                let mut capabilities = Capabilities::default();
+                if let Some(version) = kube_version {
+                    capabilities.kube_version = version;
+                }
+                capabilities.api_versions.extend(self.api_versions.iter().cloned());
+                capabilities
+            }
+        };
         let values = coalesce(&chart, &user).map_err(Error::new)?;
         if !self.skip_schema_validation {
             Schemas::default().validate(&chart, &values).map_err(Error::new)?;
         }
+        let namespace = self.global.reach.namespace(self.namespace.as_deref());
         let release = Release {
             is_install: !self.is_upgrade,
             is_upgrade: self.is_upgrade,
-            ..Release::install(name, namespace(self.namespace.as_deref()))
+            ..Release::install(name, namespace.clone())
         };
 
         let failed = |error: Error| Failure { error, written: Some(String::new()) };
@@ -211,10 +237,21 @@ impl Template {
         let program = Program::new(&chart).map_err(|error| failed(error.into()))?;
         // Like the chart, what it is rendered with is left for the end of the process to free.
         let program = ManuallyDrop::new(program);
-        let inputs = Inputs { capabilities: Arc::new(capabilities), ..Inputs::offline(values, release) };
+        let mut inputs = Inputs {
+            capabilities: Arc::new(capabilities),
+            resolve_names: self.enable_dns,
+            ..Inputs::offline(values, release)
+        };
+        if let Some(server) = &server {
+            inputs.lookup = server.lookup();
+        }
         let inputs = ManuallyDrop::new(inputs);
         let rendered = program.render(&inputs).map_err(|error| failed(error.into()))?;
         let manifests = sort(&rendered)?;
+        if let Some(server) = &server {
+            let take_over = self.take_ownership || self.is_upgrade;
+            server.check(&manifests.objects, name, &namespace, take_over)?;
+        }
         Ok((chart, manifests))
     }
 
@@ -255,18 +292,6 @@ fn keep_memory() {
     for bytes in [24 << 20, 8 << 20] {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
     }
-}
-
-/// The namespace of the flag or the environment, else of the kubeconfig, else `default`.
-pub fn namespace(given: Option<&str>) -> String {
-    let of_context = || {
-        let config = Kubeconfig::read().ok()?;
-        let current = config.current_context?;
-        let context = config.contexts.into_iter().find(|context| context.name == current)?;
-        context.context?.namespace.filter(|namespace| !namespace.is_empty())
-    };
-    let given = given.filter(|name| !name.is_empty()).map(str::to_owned);
-    given.or_else(of_context).unwrap_or_else(|| "default".into())
 }
 
 /// The chart that an argument names, which must be on this machine.

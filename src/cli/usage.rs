@@ -26,11 +26,32 @@ pub fn lenient(command: Command) -> Command {
 }
 
 /// What Go's flags take for a boolean.
-fn truth(text: &str) -> Result<bool, String> {
+pub fn truth(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
         _ => Err(format!("strconv.ParseBool: parsing \"{text}\": invalid syntax")),
+    }
+}
+
+/// What Go's flags take for a whole number.
+pub fn integer(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| format!("strconv.ParseInt: parsing \"{text}\": invalid syntax"))
+}
+
+/// What Go's flags take for a number.
+pub fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| format!("strconv.ParseFloat: parsing \"{text}\": invalid syntax"))
+}
+
+/// What Go's flags take for a duration, as it is written.
+pub fn duration(text: &str) -> Result<String, String> {
+    use crate::api::duration::{Error, parse};
+    let quoted = || crate::value::quote::quote(text.as_bytes());
+    match parse(text) {
+        Ok(_) | Err(Error::Negative(_)) => Ok(text.to_owned()),
+        Err(Error::Syntax(_)) => Err(format!("time: invalid duration {}", quoted())),
+        Err(Error::Unit(_)) => Err(format!("time: missing unit in duration {}", quoted())),
     }
 }
 

@@ -125,6 +125,7 @@ impl Renderer for ChartRenderer {
                 lookup: input.lookup.clone(),
                 generated: Arc::new(Kept { generated: input.generated.clone(), revision: input.revision }),
                 limits: Limits::default(),
+                resolve_names: false,
             })
             .map_err(|e| RenderError::Template(e.message))?;
         let notes_name = format!("{}/templates/NOTES.txt", self.chart.name());

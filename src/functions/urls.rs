@@ -1,6 +1,6 @@
 //! URLs, taken apart and put together as Go's net/url does, and name resolution.
 
-use std::net::Ipv6Addr;
+use std::net::{Ipv6Addr, ToSocketAddrs as _};
 
 use tera::{Map, Value, value::Key};
 
@@ -14,8 +14,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "getHostByName",
         Family::Network,
         &[Param::String],
-        no_host,
-        "Nothing: names are not resolved.",
+        host_by_name,
+        "An address of a host; an empty text unless names may be resolved.",
     ),
 ];
 
@@ -303,9 +303,20 @@ fn join_url(call: &Call<'_>) -> Outcome {
     Ok(typed::text(out))
 }
 
-/// Helm does not resolve names either unless it is asked to.
-fn no_host(_: &Call<'_>) -> Outcome {
-    Ok(Value::from(""))
+/// One of the addresses, taken at random as sprig does. Helm does not resolve names either unless it is asked to.
+fn host_by_name(call: &Call<'_>) -> Outcome {
+    if !call.scope.resolves_names() {
+        return Ok(Value::from(""));
+    }
+    let host = call.text(0);
+    let found = (&*host, 0).to_socket_addrs().map(|found| found.map(|address| address.ip().to_string()));
+    let mut addresses: Vec<String> = found.map(Iterator::collect).unwrap_or_default();
+    addresses.dedup();
+    match addresses.len() {
+        // What Go says where sprig takes one of none.
+        0 => Err(Error::new("invalid argument to Intn")),
+        count => Ok(Value::from(addresses.swap_remove(rand::random_range(0..count)))),
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     error::{GoError, REFUSAL},
-    escape, generated, methods,
+    escape, generated, methods, of_values,
     run::{Fault, Run},
     unit::wrong_type,
     vocabulary::own_param,
@@ -149,6 +149,9 @@ pub(super) fn method(run: &Run, name: &str, args: &[Value], lenient: bool) -> Re
     let kind = typed::Type::of(receiver);
     if let Some(kind) = kind.filter(|kind| kind.methods().contains(&name)) {
         return methods::call(run, kind, receiver, name, args);
+    }
+    if kind.is_none() && of_values::is_method(run, receiver, name) {
+        return of_values::call(run, receiver, name, args);
     }
     let type_name = kind::type_of(&run.scope, receiver);
     let is_map =

@@ -6,7 +6,7 @@ use tera::{Map, Value, value::Key};
 
 use crate::{chart::Chart, value::quote::quote};
 
-use super::{files, run::Run};
+use super::{files, of_values, run::Run};
 
 /// Which release a chart is rendered for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,9 +108,6 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
     scopes
 }
 
-/// Helm's name of the type of dots and values.
-const VALUES: &str = "common.Values";
-
 /// The dot of each chart of a tree, in one render.
 pub(super) struct Roots<'p> {
     scopes: &'p [ChartScope],
@@ -139,7 +136,7 @@ impl<'p> Roots<'p> {
                     .cloned()
                     .unwrap_or_else(|| Value::from(Map::new())),
             };
-            run.scope.name_type(&table, VALUES);
+            run.scope.name_type(&table, of_values::NAME);
             tables.push(table);
         }
         // Children come after their parents, and a parent holds its children.
@@ -173,6 +170,7 @@ impl<'p> Roots<'p> {
                 .map(|(key, value)| (Key::Str(key), value))
                 .collect::<Map>(),
         );
+        run.scope.name_type(&template, of_values::NAME);
         let mut roots = self.roots.borrow_mut();
         if run.scope.changed_any() {
             // A template may have kept the dot somewhere: it stays the same map.
@@ -184,7 +182,7 @@ impl<'p> Roots<'p> {
         let mut map = old.into_map().unwrap_or_default();
         map.insert(Key::Str("Template"), template);
         roots[chart] = Value::from(map);
-        run.scope.name_type(&roots[chart], VALUES);
+        run.scope.name_type(&roots[chart], of_values::NAME);
         roots[chart].clone()
     }
 }

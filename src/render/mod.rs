@@ -19,6 +19,7 @@ mod limits;
 mod lookup;
 mod methods;
 mod native;
+mod of_values;
 mod path;
 mod program;
 mod run;

@@ -7,7 +7,7 @@ use tera::Value;
 use crate::value::{kind, lookup, typed::Type};
 
 use super::{
-    methods,
+    methods, of_values,
     run::{Fault, Run},
 };
 
@@ -99,6 +99,9 @@ fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fau
     }
     let kind = Type::of(value);
     let Some(kind) = kind else {
+        if of_values::is_method(run, value, name) {
+            return of_values::call(run, value, name, &[]).map(Step::Typed);
+        }
         let found = run.scope.get(value, name).map(Cow::into_owned);
         return Ok(Step::Entry(found.unwrap_or_else(Value::none)));
     };
@@ -112,9 +115,9 @@ fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fau
     }
 }
 
-/// Names under which typed values hold what Go's values do not have, or do not show.
+/// Names of methods of values, and those under which typed values hold what Go's values do not have, or do not show.
 fn is_guarded(name: &str) -> bool {
-    matches!(
+    of_values::has(name) || matches!(
         name,
         "abbreviation"
             | "bytes"

@@ -54,6 +54,8 @@ pub struct Inputs {
     pub generated: Arc<dyn GeneratedValues>,
     /// What the render may use.
     pub limits: Limits,
+    /// Whether `getHostByName` may ask the resolver. What it answers then is no part of the other inputs.
+    pub resolve_names: bool,
 }
 
 impl Inputs {
@@ -67,6 +69,7 @@ impl Inputs {
             lookup: Arc::new(NoCluster),
             generated: Arc::new(Afresh),
             limits: Limits::default(),
+            resolve_names: false,
         }
     }
 }
@@ -164,6 +167,7 @@ impl Program {
             inputs.limits,
         ));
         run.scope.set_lenient(lenient);
+        run.scope.set_resolves_names(inputs.resolve_names);
         let capabilities = inputs.capabilities.object();
         let roots = Roots::new(&run, &shared.charts, &inputs.values, &inputs.release, &capabilities);
         let mut files = Vec::with_capacity(shared.files.len());

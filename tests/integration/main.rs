@@ -13,6 +13,7 @@ mod crds;
 mod deploy;
 mod drift;
 mod errors;
+mod flags;
 mod generated;
 mod hooks;
 mod idle;

@@ -14,8 +14,8 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use tera::Value;
 
+use super::global::Global;
 use super::out;
-use super::template::namespace;
 use super::values::ValueFlags;
 use crate::chart::{self, Limits};
 use crate::render::KubeVersion;
@@ -47,11 +47,17 @@ pub struct Lint {
     /// The release's namespace; without it that of the kubeconfig's context
     #[arg(short, long, env = "HELM_NAMESPACE")]
     namespace: Option<String>,
-    /// Taken as Helm takes it; changes nothing
-    #[arg(long, hide = true)]
-    debug: bool,
     #[command(flatten)]
     values: ValueFlags,
+    /// Verbose output
+    #[arg(
+        long,
+        hide_short_help = true,
+        help_heading = "Taken as Helm takes them, for scripts: they change nothing of what is printed"
+    )]
+    debug: bool,
+    #[command(flatten)]
+    global: Global,
 }
 
 /// How bad something is.
@@ -133,7 +139,8 @@ impl Lint {
                 subcharts(&Path::new(path).join("charts"), &mut paths);
             }
         }
-        let namespace = namespace(self.namespace.as_deref());
+        self.global.check()?;
+        let namespace = self.global.reach.namespace(self.namespace.as_deref());
         let values = self.values.merge()?;
 
         let worst_let_pass = if self.strict { Severity::Info } else { Severity::Warning };

@@ -47,6 +47,7 @@ pub struct Scope {
     named: RefCell<ByAddress<Named>>,
     text_limit: Cell<usize>,
     lenient: Cell<bool>,
+    resolves_names: Cell<bool>,
     /// About how many bytes the render cannot free, since they are kept for what is known of them.
     kept: Cell<usize>,
     /// State of the generator that decides which containers [`Scope::admit`] measures.
@@ -125,6 +126,7 @@ impl Scope {
             named: RefCell::default(),
             text_limit: Cell::new(Self::TEXT_LIMIT),
             lenient: Cell::new(false),
+            resolves_names: Cell::new(false),
             kept: Cell::new(0),
             dice: Cell::new(RandomState::new().hash_one(0) | 1),
         }
@@ -150,6 +152,17 @@ impl Scope {
     /// Lets pass what a chart refuses by itself.
     pub fn set_lenient(&self, lenient: bool) {
         self.lenient.set(lenient);
+    }
+
+    /// Whether the names of hosts may be looked up.
+    #[must_use]
+    pub fn resolves_names(&self) -> bool {
+        self.resolves_names.get()
+    }
+
+    /// Lets the names of hosts be looked up.
+    pub fn set_resolves_names(&self, resolves: bool) {
+        self.resolves_names.set(resolves);
     }
 
     /// Whether any map was changed. While this is false, maps can be read as they are.
