@@ -12,7 +12,9 @@ const SYSTEM_LABELS: [&str; 6] = ["name", "owner", "status", "version", "created
 
 /// Flags that scripts written for Helm pass.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Taken as Helm takes them, for scripts: they change nothing of what is printed")]
+#[command(
+    next_help_heading = "Taken as Helm takes them, for scripts: they change nothing of what is printed"
+)]
 pub struct Accepted {
     /// Wait until resources are ready: watcher, hookOnly or legacy
     #[arg(long, value_name = "STRATEGY", num_args = 0..=1, require_equals = true, default_missing_value = "watcher")]

@@ -108,7 +108,9 @@ impl Reach {
 
 /// Flags of all of Helm's commands.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Taken as Helm takes them, for scripts: they change nothing of what is printed")]
+#[command(
+    next_help_heading = "Taken as Helm takes them, for scripts: they change nothing of what is printed"
+)]
 pub struct Global {
     /// Which cluster is meant.
     #[command(flatten)]
@@ -134,7 +136,14 @@ pub struct Global {
     )]
     qps: Option<f64>,
     /// Whether to use colours: never, auto or always
-    #[arg(long, value_name = "WHEN", alias = "colour", env = "HELM_COLOR", hide_env = true, hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        alias = "colour",
+        env = "HELM_COLOR",
+        hide_env = true,
+        hide_short_help = true
+    )]
     color: Option<String>,
     /// Where Helm keeps charts
     #[arg(long, value_name = "DIR", hide_short_help = true)]

@@ -116,12 +116,9 @@ impl Server {
             (true, false) => own,
         };
         let kind = Arc::new(GroupKind { group: gvk.group.as_str().into(), kind: gvk.kind.as_str().into() });
-        let key = ObjectKey {
-            kind,
-            namespace: at.as_str().into(),
-            name: object.head.name.as_str().into(),
-        };
-        let shown = format!("{} {} in namespace {}", gvk.kind, quote(key.name.as_bytes()), quote(at.as_bytes()));
+        let key = ObjectKey { kind, namespace: at.as_str().into(), name: object.head.name.as_str().into() };
+        let shown =
+            format!("{} {} in namespace {}", gvk.kind, quote(key.name.as_bytes()), quote(at.as_bytes()));
         let live = self.cluster.metadata(&key).await;
         let live =
             live.map_err(|error| anyhow!("could not get information about the resource {shown}: {error}"))?;
@@ -156,7 +153,9 @@ impl Server {
             return Ok(());
         }
         let wrong = wrong.join("; ");
-        bail!("{shown} exists and cannot be imported into the current release: invalid ownership metadata; {wrong}")
+        bail!(
+            "{shown} exists and cannot be imported into the current release: invalid ownership metadata; {wrong}"
+        )
     }
 }
 

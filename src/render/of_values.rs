@@ -53,9 +53,8 @@ pub(super) fn call(run: &Run, receiver: &Value, name: &str, args: &[Value]) -> R
 
 /// The values as YAML, with the line end at its end.
 fn yaml(run: &Run, receiver: &Value) -> Result<Value, Fault> {
-    let printed = find("mustToYaml").map(|function| {
-        (function.native)(&Call { args: std::slice::from_ref(receiver), scope: &run.scope })
-    });
+    let printed = find("mustToYaml")
+        .map(|function| (function.native)(&Call { args: std::slice::from_ref(receiver), scope: &run.scope }));
     match printed {
         Some(Ok(text)) => Ok(Value::from(text.as_str().unwrap_or_default().to_owned() + "\n")),
         Some(Err(error)) => Err(method_error("YAML", error.to_string())),

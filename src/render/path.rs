@@ -117,24 +117,25 @@ fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fau
 
 /// Names of methods of values, and those under which typed values hold what Go's values do not have, or do not show.
 fn is_guarded(name: &str) -> bool {
-    of_values::has(name) || matches!(
-        name,
-        "abbreviation"
-            | "bytes"
-            | "items"
-            | "location"
-            | "major"
-            | "metadata"
-            | "minor"
-            | "monotonic"
-            | "nanoseconds"
-            | "normalizedVersion"
-            | "offset"
-            | "original"
-            | "patch"
-            | "pre"
-            | "seconds"
-            | "text"
-            | "value"
-    )
+    of_values::has(name)
+        || matches!(
+            name,
+            "abbreviation"
+                | "bytes"
+                | "items"
+                | "location"
+                | "major"
+                | "metadata"
+                | "minor"
+                | "monotonic"
+                | "nanoseconds"
+                | "normalizedVersion"
+                | "offset"
+                | "original"
+                | "patch"
+                | "pre"
+                | "seconds"
+                | "text"
+                | "value"
+        )
 }

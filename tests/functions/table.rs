@@ -50,7 +50,11 @@ const OWN: &[(&str, &str)] = &[
 /// Helm's functions with their Go types.
 fn of_helm() -> BTreeMap<String, String> {
     let answer = Judge::start().ask(&json!({"op": "func.list"})).unwrap();
-    let listed = answer.as_object().unwrap().iter().map(|(name, kind)| (name.clone(), kind.as_str().unwrap().to_owned()));
+    let listed = answer
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, kind)| (name.clone(), kind.as_str().unwrap().to_owned()));
     let builtins = BUILTINS.iter().map(|(name, kind)| ((*name).to_owned(), (*kind).to_owned()));
     builtins.chain(listed).collect()
 }
@@ -135,7 +139,10 @@ fn table() -> String {
         let head = "| in Go templates | in native templates | |\n|---|---|---|\n";
         let _ = write!(text, "\n## {title}\n\n{head}{}", lines.concat());
     };
-    chapter("Templates and the cluster", OWN.iter().map(|(name, summary)| line(name, &helm, summary)).collect());
+    chapter(
+        "Templates and the cluster",
+        OWN.iter().map(|(name, summary)| line(name, &helm, summary)).collect(),
+    );
     for (family, functions) in chapters {
         let lines = functions.iter().map(|function| line(function.name, &helm, function.summary)).collect();
         chapter(title(family), lines);

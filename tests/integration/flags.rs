@@ -24,7 +24,9 @@ fn flags(help: &str) -> Vec<String> {
     help.lines()
         .filter_map(|line| {
             let flag = line.trim_start();
-            let flag = flag.split_once(", ").map_or(flag, |(short, long)| if short.len() == 2 { long } else { flag });
+            let flag = flag
+                .split_once(", ")
+                .map_or(flag, |(short, long)| if short.len() == 2 { long } else { flag });
             let (name, rest) = flag.strip_prefix("--")?.split_once("  ")?;
             let (name, kind) = name.split_once(' ').unwrap_or((name, ""));
             let name = name.split('[').next()?;

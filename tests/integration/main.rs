@@ -25,6 +25,7 @@ mod resilience;
 mod schema;
 mod scope;
 mod sdk;
+mod server;
 mod template;
 mod traces;
 mod uninstall;

@@ -101,9 +101,7 @@ pub(super) fn signed(scan: &mut Scanner<'_>) -> Result<Value, Fault> {
             let next = scan.peek()?;
             if matches!(next, 'b' | 'o' | 'x') {
                 let token = scan.token_text();
-                return Err(
-                    scan.fault(format!("cannot use sign with non-decimal numbers: '{token}{next}'"))
-                );
+                return Err(scan.fault(format!("cannot use sign with non-decimal numbers: '{token}{next}'")));
             }
         }
         '.' => return Err(scan.fault("floats must start with a digit, not '.'")),
@@ -174,7 +172,9 @@ fn integer(text: &str) -> Result<Value, String> {
         Some("0b") => i64::from_str_radix(&plain[2..], 2),
         _ => plain.parse(),
     };
-    number.map(|number| Value::from(i128::from(number))).map_err(|_| format!("{text} is out of range for int64"))
+    number
+        .map(|number| Value::from(i128::from(number)))
+        .map_err(|_| format!("{text} is out of range for int64"))
 }
 
 fn float_value(text: &str) -> Result<Value, String> {

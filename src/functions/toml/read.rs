@@ -136,7 +136,8 @@ impl Reader<'_> {
                 '.' => {}
                 ']' => break,
                 c => {
-                    let text = format!("expected '.' or ']' to end table name, but got {} instead", quoted(c));
+                    let text =
+                        format!("expected '.' or ']' to end table name, but got {} instead", quoted(c));
                     return Err(self.scan.fault(text).into());
                 }
             }
@@ -200,8 +201,7 @@ impl Reader<'_> {
                 }
                 c => {
                     let text = format!("expected '.' or '=', but got {} instead", quoted(c));
-                    let fault =
-                        if c == '\n' { self.scan.fault_before(text) } else { self.scan.fault(text) };
+                    let fault = if c == '\n' { self.scan.fault_before(text) } else { self.scan.fault(text) };
                     return Err(fault.into());
                 }
             }
@@ -382,7 +382,8 @@ impl Reader<'_> {
             after_comma = true;
         }
         (self.tables.context, self.tables.current) = outer;
-        let map: Map = table.into_iter().map(|(key, node)| (key.into(), node.into_value(self.call))).collect();
+        let map: Map =
+            table.into_iter().map(|(key, node)| (key.into(), node.into_value(self.call))).collect();
         Ok(Value::from(map))
     }
 
@@ -490,7 +491,10 @@ impl Reader<'_> {
             let c = self.scan.next()?;
             if c == END {
                 let (around, mark) = if mark == '"' { ('\'', "\"\"\"") } else { ('"', "'''") };
-                return Err(self.scan.fault(format!("unexpected EOF; expected {around}{mark}{around}")).into());
+                return Err(self
+                    .scan
+                    .fault(format!("unexpected EOF; expected {around}{mark}{around}"))
+                    .into());
             }
             if c == '\\' && mark == '"' {
                 let place = self.scan.place();

@@ -44,9 +44,9 @@ impl Node {
         if let Self::Leaf(value) = self
             && let Some(map) = value.as_map()
         {
-            let entries = map.iter().filter_map(|(key, value)| {
-                Some((key.as_str()?.to_owned(), Self::Leaf(value.clone())))
-            });
+            let entries = map
+                .iter()
+                .filter_map(|(key, value)| Some((key.as_str()?.to_owned(), Self::Leaf(value.clone()))));
             *self = Self::Table(entries.collect());
         }
         if let Self::Table(table) = self { Some(table) } else { None }
@@ -119,8 +119,7 @@ impl Tables {
                 table.insert(part.clone(), Node::Table(Table::new()));
             }
             let next = table.get_mut(part).and_then(Node::table);
-            table =
-                next.ok_or_else(|| format!("Key '{}' was already created as a hash.", joined(whole)))?;
+            table = next.ok_or_else(|| format!("Key '{}' was already created as a hash.", joined(whole)))?;
         }
         self.context = parents.to_vec();
         if array {
@@ -144,9 +143,7 @@ impl Tables {
         let mut table = &mut self.root;
         for (at, part) in self.context.iter().enumerate() {
             let next = table.get_mut(part).and_then(Node::table);
-            table = next.ok_or_else(|| {
-                defined(&joined(self.context.get(..=at).unwrap_or_default()))
-            })?;
+            table = next.ok_or_else(|| defined(&joined(self.context.get(..=at).unwrap_or_default())))?;
         }
         let Some(old) = table.get_mut(key) else {
             table.insert(key.to_owned(), node);
