@@ -33,6 +33,10 @@ pub(super) fn print(run: &Run, value: &Value) -> Result<Value, Fault> {
         // Something in it may not be UTF-8.
         let mut text = Vec::new();
         printing::append(&mut text, &run.scope, value).map_err(failed)?;
+        if typed::Type::of(value) == Some(typed::Type::Capabilities) {
+            // A pointer to a struct is followed, where fmt prints an ampersand.
+            text.remove(0);
+        }
         return Ok(match String::from_utf8(text) {
             Ok(text) => Value::from(text),
             Err(error) => Value::from(&*escape::encode(error.as_bytes())),
