@@ -18,7 +18,7 @@ use crate::{
     values::{coalesce, process_dependencies},
 };
 
-use super::{out, template, values::ValueFlags};
+use super::{global::Reach, out, template, values::ValueFlags};
 
 /// Convert a chart of Go templates into a chart of Tera templates
 ///
@@ -123,7 +123,7 @@ impl Convert {
         let chart = process_dependencies(&chart, user)
             .map_err(|error| anyhow!("chart dependencies processing failed: {error}"))?;
         let values = coalesce(&chart, user).map_err(Error::new)?;
-        let release = Release::install(&*self.name, template::namespace(self.namespace.as_deref()));
+        let release = Release::install(&*self.name, Reach::default().namespace(self.namespace.as_deref()));
         let program = Program::new(&chart).map_err(Error::new)?;
         // However long it takes.
         let limits = Limits { time: Duration::from_secs(3600), ..Limits::default() };

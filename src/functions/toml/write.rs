@@ -138,7 +138,7 @@ impl Writer<'_> {
                 self.out.extend(b" = ");
                 self.element(value, 0)?;
                 self.line_end();
-                limits::check_text(self.out.len())
+                limits::check_text(self.scope, self.out.len())
             }
         }
     }
@@ -229,7 +229,7 @@ impl Writer<'_> {
         if depth > MAX_DEPTH {
             return Err(value::Error::TooDeep(MAX_DEPTH).into());
         }
-        limits::check_text(self.out.len())?;
+        limits::check_text(self.scope, self.out.len())?;
         if let Some(text) = typed::text_bytes(value) {
             key::write_quoted(&mut self.out, text);
         } else if let Some(items) = typed::items(value) {
