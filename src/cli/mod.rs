@@ -40,7 +40,7 @@ enum Command {
     Convert(convert::Convert),
     Crd(crd::Crd),
     Diff(diff::Diff),
-    Lint(lint::Lint),
+    Lint(Box<lint::Lint>),
     Run(Box<run::Run>),
     Status(status::Status),
     Template(Box<template::Template>),

@@ -485,7 +485,7 @@ impl Reader<'_> {
     }
 
     /// Reads on to the three quotes that end a string of several lines.
-    fn to_long_end(&mut self, mark: char) -> Read<String> {
+    fn until_long_end(&mut self, mark: char) -> Read<String> {
         self.scan.begin();
         loop {
             let c = self.scan.next()?;
@@ -527,12 +527,12 @@ impl Reader<'_> {
     }
 
     fn long_raw_string(&mut self) -> Read<String> {
-        let text = self.to_long_end('\'')?;
+        let text = self.until_long_end('\'')?;
         Ok(without_first_line_end(&text).to_owned())
     }
 
     fn long_string(&mut self) -> Read<String> {
-        let text = self.to_long_end('"')?;
+        let text = self.until_long_end('"')?;
         self.unescaped(&without_escaped_line_ends(without_first_line_end(&text)))
     }
 }
