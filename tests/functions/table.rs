@@ -112,8 +112,8 @@ const fn title(family: Family) -> &'static str {
 fn line(name: &'static str, helm: &BTreeMap<String, String>, summary: &str) -> String {
     let escaped = |text: &str| text.replace('|', "\\|");
     let go = helm[name].trim_start_matches("func").replace("interface {}", "any");
-    let native = match native_names(name).first() {
-        Some(spelling) => format!("`{spelling}({})`", native_arguments(name).unwrap_or_default().join(", ")),
+    let native = match native_names(name) {
+        Some((spelling, _)) => format!("`{spelling}({})`", native_arguments(name).unwrap_or_default().join(", ")),
         None => "Tera's own".to_owned(),
     };
     format!("| `{name}{}` | {} | {} |\n", escaped(&go), escaped(&native), escaped(summary))
