@@ -113,7 +113,9 @@ fn line(name: &'static str, helm: &BTreeMap<String, String>, summary: &str) -> S
     let escaped = |text: &str| text.replace('|', "\\|");
     let go = helm[name].trim_start_matches("func").replace("interface {}", "any");
     let native = match native_names(name) {
-        Some((spelling, _)) => format!("`{spelling}({})`", native_arguments(name).unwrap_or_default().join(", ")),
+        Some((spelling, _)) => {
+            format!("`{spelling}({})`", native_arguments(name).unwrap_or_default().join(", "))
+        }
         None => "Tera's own".to_owned(),
     };
     format!("| `{name}{}` | {} | {} |\n", escaped(&go), escaped(&native), escaped(summary))
