@@ -141,3 +141,59 @@ where
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use axum::{Router, http::StatusCode, routing::get};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A client of a server that refuses the first requests, how many codes it was told of, and how many requests came.
+    async fn refusing(times: usize, code: StatusCode) -> (Client, Arc<AtomicUsize>, Arc<AtomicUsize>) {
+        let (came, told) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+        let counted = came.clone();
+        let answer = move || async move {
+            let before = counted.fetch_add(1, Relaxed);
+            if before < times {
+                (code, [("Retry-After", "0")], "later")
+            } else {
+                (StatusCode::OK, [("Retry-After", "0")], "ok")
+            }
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+        let app = Router::new().route("/test", get(answer));
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        let codes = told.clone();
+        let seen: Seen = Arc::new(move |_, _| {
+            codes.fetch_add(1, Relaxed);
+        });
+        (client(Config::new(address), &Mandate::unlimited(), seen).unwrap(), told, came)
+    }
+
+    async fn ask(client: &Client) -> kube::Result<String> {
+        client.request_text(Request::get("/test").body(Vec::new()).unwrap()).await
+    }
+
+    #[tokio::test]
+    async fn what_is_refused_for_now_is_asked_again() {
+        for code in [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE] {
+            let (client, told, came) = refusing(2, code).await;
+            assert_eq!(ask(&client).await.unwrap(), "ok");
+            assert_eq!((told.load(Relaxed), came.load(Relaxed)), (3, 3));
+        }
+    }
+
+    #[tokio::test]
+    async fn but_not_for_ever_and_not_what_is_refused_for_good() {
+        let (client, _, came) = refusing(usize::MAX, StatusCode::TOO_MANY_REQUESTS).await;
+        assert!(ask(&client).await.is_err());
+        assert_eq!(came.load(Relaxed), 5);
+        let (client, _, came) = refusing(usize::MAX, StatusCode::FORBIDDEN).await;
+        assert!(ask(&client).await.is_err());
+        assert_eq!(came.load(Relaxed), 1);
+    }
+}

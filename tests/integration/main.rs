@@ -20,6 +20,7 @@ mod idle;
 mod leader;
 mod lifecycle;
 mod operator;
+mod outage;
 mod ownership;
 mod resilience;
 mod schema;

@@ -190,6 +190,25 @@ impl Operator {
         Ok(fs::read_to_string(self.process()?.log())?)
     }
 
+    /// Lets the next run reach the API server by another address.
+    pub fn go_through(&self, address: &str) -> Result<()> {
+        let path = self.credentials.kubeconfig();
+        let mut config: Value = serde_yaml::from_str(&fs::read_to_string(path)?)?;
+        config["clusters"][0]["cluster"]["server"] = address.into();
+        Ok(fs::write(path, serde_yaml::to_string(&config)?)?)
+    }
+
+    /// Waits until it has asked for nothing for a while: Events are written behind the work.
+    pub async fn quiet(&self, cluster: &Cluster) -> Result<()> {
+        self.until("the operator is quiet", || async {
+            let mark = cluster.audit_mark()?;
+            tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+            let busy = cluster.requests_since(mark)?.iter().any(|r| r.user == self.user());
+            Ok((!busy).then_some(()))
+        })
+        .await
+    }
+
     /// The file that it logs to in this run.
     pub fn log_file(&self) -> Result<PathBuf> {
         Ok(self.process()?.log().to_owned())
