@@ -102,6 +102,11 @@ impl Triggers {
         self.first.iter().any(is)
     }
 
+    /// Whether nothing but time asks.
+    pub fn is_only_period(&self) -> bool {
+        matches!(self.first[..], [Trigger::Period])
+    }
+
     /// The class of the first reason, for metrics.
     pub fn class(&self) -> &'static str {
         self.first.first().map_or("none", Trigger::class)

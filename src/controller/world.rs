@@ -72,6 +72,9 @@ pub struct Memory {
     pub recalled: bool,
     /// Whether it waits for a kind to be served.
     pub awaits_kinds: bool,
+    /// What the cluster served when the instance was last found ready and as it should be, if nothing has been seen of it or
+    /// its members since.
+    pub calm: Option<u64>,
     /// Reconciles that failed in a row.
     pub failures: u32,
     /// The value of `pintle.dev/reconcile` that was last acted on; none before the first reconcile.
@@ -112,6 +115,11 @@ impl World {
     /// An instance.
     pub fn instance(&self, id: &InstanceKey) -> Option<&Instance> {
         self.instances.get(id)
+    }
+
+    /// An instance, to change it.
+    pub fn instance_mut(&mut self, id: &InstanceKey) -> Option<&mut Instance> {
+        self.instances.get_mut(id)
     }
 
     /// An instance, to change what is remembered of it.
@@ -169,6 +177,7 @@ impl World {
                 None
             };
             instance.cr = Arc::new(cr);
+            instance.memory.calm = None;
             return trigger.map(|t| (id, t));
         }
         let set: Arc<str> = names::applyset_id(cr.name(), cr.namespace(), kind, group).into();
@@ -451,8 +460,12 @@ impl World {
         }
     }
 
-    fn wanted(&self, set: &str, trigger: Trigger) -> Option<Wanted> {
-        self.by_set.get(set).map(|id| (id.clone(), trigger))
+    fn wanted(&mut self, set: &str, trigger: Trigger) -> Option<Wanted> {
+        let id = self.by_set.get(set)?;
+        if let Some(instance) = self.instances.get_mut(id) {
+            instance.memory.calm = None;
+        }
+        Some((id.clone(), trigger))
     }
 }
 

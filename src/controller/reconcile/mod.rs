@@ -24,7 +24,7 @@ mod uninstall;
 
 use std::{
     collections::BTreeSet,
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
 
@@ -99,6 +99,14 @@ impl Operator {
     pub(super) async fn run_one(self: &Arc<Self>, id: &InstanceId, triggers: &Triggers) {
         let started = Instant::now();
         let kind = self.served(id.definition).definition.gvk.group_kind();
+        let epoch = self.cluster.epoch();
+        // Of a thousand resources that nobody touches, each is looked at by the minute: that look is this one.
+        if triggers.is_only_period()
+            && self.world().instance(id).is_some_and(|i| i.memory.calm == Some(epoch))
+        {
+            self.metrics.reconciled(&kind, Outcome::Unchanged.word(), triggers.class(), started.elapsed());
+            return self.schedule(id, &Outcome::Unchanged);
+        }
         let span = step!("reconcile", kind, namespace = &*id.namespace, name = &*id.name,
             trigger = %triggers, result = Empty, error = Empty);
         let outcome = self.reconcile(id).instrument(span.clone()).await;
@@ -122,6 +130,11 @@ impl Operator {
             }
         }
         self.schedule(id, &outcome);
+        if matches!(outcome, Outcome::Unchanged)
+            && let Some(instance) = self.world().instance_mut(id)
+        {
+            instance.memory.calm = (instance.cr.state() == "ready").then_some(epoch);
+        }
     }
 
     /// Sets the time of the next look, if nothing triggers before.
@@ -150,7 +163,7 @@ impl Operator {
         }
         let period = self.period(id);
         if !period.is_zero() {
-            self.queue.add_at(id, Trigger::Period, now + jittered(period));
+            self.queue.add_at(id, Trigger::Period, gathered(now + jittered(period), period));
         }
     }
 
@@ -435,6 +448,17 @@ fn is_complete(rendering: &Rendering, plan: &Plan) -> bool {
         && plan.foreign.is_empty()
         && plan.leaving.is_empty()
         && plan.held.is_empty()
+}
+
+/// A time a little later at which others come too, so that an idle process wakes up once for many.
+fn gathered(at: Instant, period: Duration) -> Instant {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let grid = (period / 60).min(Duration::from_secs(5)).as_nanos();
+    let since = at.saturating_duration_since(*START).as_nanos();
+    match since.checked_rem(grid) {
+        None | Some(0) => at,
+        Some(over) => at + Duration::from_nanos(u64::try_from(grid - over).unwrap_or(0)),
+    }
 }
 
 /// How long to wait after so many failures in a row.
