@@ -289,7 +289,7 @@ impl Template {
 /// glibc's gives memory back as soon as it can, takes it again page by page, and asks the kernel for each block above
 /// 128 KiB; all that only until a large block was freed once. Other allocators do not mind.
 fn keep_memory() {
-    for bytes in [24 << 20, 8 << 20] {
+    for bytes in [31 << 20, 30 << 20] {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
     }
 }

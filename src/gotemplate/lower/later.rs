@@ -34,6 +34,9 @@ impl<'a> Lowering<'a, '_, '_> {
         if length < long || !self.is_file || self.deep || self.blocks.loops > 0 {
             return false;
         }
+        if !self.names.any_may_change() {
+            return true;
+        }
         let mut assigned = HashSet::new();
         list_assigned(list, &mut assigned);
         assigned.into_iter().all(|name| self.names.find(name).is_none())

@@ -71,6 +71,11 @@ impl<'a> Names<'a> {
         self.variables.iter().any(|(name, binding)| binding.place == place && self.is_assigned(name))
     }
 
+    /// Whether any variable in scope is assigned somewhere.
+    pub(super) fn any_may_change(&self) -> bool {
+        !self.assigned.is_empty() && self.variables.iter().any(|(name, _)| self.is_assigned(name))
+    }
+
     /// Brings a variable into scope.
     pub(super) fn declare(&mut self, name: &'a str, binding: Binding) {
         self.variables.push((name, binding));

@@ -11,6 +11,7 @@ mod formats;
 mod json;
 mod node;
 mod pattern;
+mod plain;
 mod url;
 mod validate;
 
