@@ -24,6 +24,15 @@ static LIBRARY: LazyLock<Tera> = LazyLock::new(|| {
     let mut tera = Tera::default();
     filters::register(&mut tera);
     for function in functions::all() {
+        if function.name == "dig" {
+            tera.register_filter("dig", move |map: &Value, kwargs: Kwargs, _: &State<'_>| {
+                dig(function, map, &kwargs)
+            });
+            tera.register_function("dig", move |kwargs: Kwargs, _: &State<'_>| {
+                dig(function, kwargs.must_get::<&Value>("map")?, &kwargs)
+            });
+            continue;
+        }
         let call = Keywords {
             name: function.name,
             names: names::of(function),
@@ -42,6 +51,15 @@ static LIBRARY: LazyLock<Tera> = LazyLock::new(|| {
 /// Registers every function as a filter and as a function.
 pub(super) fn register(tera: &mut Tera) {
     tera.register_from(&LIBRARY);
+}
+
+/// `dig` takes its keys, what it answers for want of them and the map in a row, which would read badly.
+fn dig(function: &'static Function, map: &Value, kwargs: &Kwargs) -> TeraResult<Value> {
+    let keys = kwargs.must_get::<&Value>("keys")?;
+    let mut args = keys.as_array().map_or_else(|| vec![keys.clone()], <[Value]>::to_vec);
+    args.push(kwargs.get::<&Value>("default")?.cloned().unwrap_or_else(Value::none));
+    args.push(map.clone());
+    with(|run| library(run, function, args))
 }
 
 fn library(run: &Run, function: &'static Function, mut args: Vec<Value>) -> Result<Value, Fault> {
