@@ -570,7 +570,8 @@ fn native(name: &str, args: &[Ex]) -> Option<Ex> {
         ("dig", [keys @ .., default, map]) if !keys.is_empty() => {
             let listed: Vec<&str> = keys.iter().map(|key| key.text.as_str()).collect();
             let keys_text = format!("[{}]", listed.join(", "));
-            let mut ex = filter(map, "dig", &[("keys", keys_text), ("default", default.text.clone())]).over(&[default]);
+            let mut ex = filter(map, "dig", &[("keys", keys_text), ("default", default.text.clone())])
+                .over(&[default]);
             ex.lists = ex.lists.max(1 + keys.iter().map(|key| key.lists).max().unwrap_or_default());
             Some(ex)
         }

@@ -262,7 +262,8 @@ fn styled(go: &'static str) -> Cow<'static, str> {
 /// The names of a function's arguments, one for each parameter, and one more for the list of those that may follow.
 pub(super) fn of(function: &Function) -> Vec<&'static str> {
     let count = function.params.len() + usize::from(function.variadic.is_some());
-    if let Some(names) = listed(function.name).filter(|names| names.len() == count || function.name == "dig") {
+    if let Some(names) = listed(function.name).filter(|names| names.len() == count || function.name == "dig")
+    {
         return names.to_vec();
     }
     match (function.params, function.variadic) {
