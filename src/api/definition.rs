@@ -6,6 +6,8 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use super::{duration, names};
+
 /// A group, version and kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gvk {
@@ -82,6 +84,45 @@ pub struct Spec {
     pub crds: CrdPolicy,
     /// Which objects the chart may make. Without it, any that the operator has the rights for, as operator-sdk has it.
     pub allow: Option<Allow>,
+    /// How long an instance may take from its last deployment, or from when it was last ready, until it is ready (again);
+    /// then it is stalled. None: for ever.
+    #[serde(with = "duration::text")]
+    pub progress_deadline: Option<Duration>,
+    /// Kinds (`Job`, or with the group `Deployment.apps`) whose objects are deleted and made anew when a field of theirs has
+    /// to change that cannot be changed.
+    pub recreate: Vec<String>,
+}
+
+impl Spec {
+    /// What is wrong with it, if anything is.
+    pub fn check(&self) -> Result<(), String> {
+        for (at, rule) in self.drift.ignore.iter().enumerate() {
+            let fail = |what: String| format!("drift.ignore[{at}]: {what}");
+            if rule.kind.is_empty() {
+                return Err(fail("kind must not be empty; * is every kind".into()));
+            }
+            if rule.pointers.is_empty() {
+                return Err(fail("pointers must name a field, such as /spec/replicas".into()));
+            }
+            for pointer in &rule.pointers {
+                check_pointer(pointer).map_err(fail)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text is a JSON pointer (RFC 6901) to a field that may be left to others. The error says why it is not.
+pub fn check_pointer(pointer: &str) -> Result<(), String> {
+    if !pointer.starts_with('/') || pointer.len() == 1 {
+        return Err(format!("{pointer:?} is not a JSON pointer to a field, such as /spec/replicas"));
+    }
+    let own = ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace", "/metadata"];
+    let label = |name: &str| format!("/metadata/labels/{}", name.replace('~', "~0").replace('/', "~1"));
+    if own.contains(&pointer) || pointer == label(names::PART_OF) || pointer == label(names::DEFINITION) {
+        return Err(format!("{pointer:?} is what an object is known by, and cannot be ignored"));
+    }
+    Ok(())
 }
 
 /// What is done with the CRDs of a chart's `crds/`. They are never deleted.
@@ -145,6 +186,24 @@ impl Adoption {
 pub struct Drift {
     /// The mode for all members.
     pub mode: DriftMode,
+    /// Fields that are left to whoever takes them.
+    pub ignore: Vec<DriftIgnore>,
+}
+
+/// Fields of some members that are left to whoever takes them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct DriftIgnore {
+    /// The kind of the members; `*` for every kind.
+    pub kind: String,
+    /// Their API group; none for any.
+    pub group: Option<String>,
+    /// Their name; none for any.
+    pub name: Option<String>,
+    /// Their namespace; none for any.
+    pub namespace: Option<String>,
+    /// JSON pointers (RFC 6901) to the fields; what is below one is meant with it.
+    pub pointers: Vec<String>,
 }
 
 /// What happens when somebody else changes a field that the chart renders.

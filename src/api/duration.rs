@@ -61,6 +61,27 @@ pub fn parse(text: &str) -> Result<Duration, Error> {
     Ok(total)
 }
 
+/// Durations as text, for serde's `with`.
+pub mod text {
+    use std::time::Duration;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    /// Reads Go's syntax; null is none.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|t| super::parse(&t)).transpose().map_err(serde::de::Error::custom)
+    }
+
+    /// Writes seconds, in Go's syntax.
+    pub fn serialize<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(d) => serializer.collect_str(&format_args!("{}s", d.as_secs_f64())),
+            None => serializer.serialize_none(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,6 +57,16 @@ pub const ADOPTION: &str = "pintle.dev/adoption";
 /// On an instance, the revision of a Helm release: the objects of the release of the instance's name and namespace are
 /// taken over, and the instance goes on from that revision.
 pub const ADOPT_RELEASE: &str = "pintle.dev/adopt-release";
+/// On an instance or a member, `Correct`, `Report` or `Off`: what is done when others change it. The member's own word
+/// goes before the instance's, and that before the definition's.
+pub const DRIFT: &str = "pintle.dev/drift";
+/// On a member, JSON pointers with commas between: fields that are left to whoever takes them. On an instance each may
+/// name the members that it is about: `Deployment.apps/web:/spec/replicas`.
+pub const DRIFT_IGNORE: &str = "pintle.dev/drift-ignore";
+/// On an instance or a member, `"true"`: what cannot be changed is deleted and made anew.
+pub const RECREATE: &str = "pintle.dev/recreate";
+/// On an instance, paths of values with commas between: the chart's defaults for them are removed.
+pub const UNSET: &str = "pintle.dev/unset";
 /// Helm's, on a member, `keep`: it outlives the release.
 pub const RESOURCE_POLICY: &str = "helm.sh/resource-policy";
 

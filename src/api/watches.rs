@@ -156,6 +156,8 @@ fn definition(
         .map(|p| duration::parse(&p))
         .transpose()
         .map_err(|e| format!("reconcilePeriod: {e}"))?;
+    let spec = entry.pintle.unwrap_or_default();
+    spec.check().map_err(|e| format!("pintle: {e}"))?;
     let mut overrides = Vec::new();
     for (key, value) in entry.override_values.unwrap_or_default() {
         let value = expand(&value).map_err(|e| format!("overrideValues, {key}: {e}"))?;
@@ -171,7 +173,7 @@ fn definition(
         // operator-sdk takes a zero for "not set".
         reconcile_period: reconcile_period.filter(|p| !p.is_zero()),
         max_concurrent: entry.max_concurrent_reconciles,
-        spec: entry.pintle.unwrap_or_default(),
+        spec,
     })
 }
 
@@ -284,7 +286,12 @@ mod tests {
     - {key: legacy, operator: DoesNotExist}
   pintle:
     generatedValues: PerRevision
-    drift: {mode: Report}
+    progressDeadline: 10m
+    recreate: [Job]
+    drift:
+      mode: Report
+      ignore:
+      - {kind: Deployment, group: apps, name: web, pointers: [/spec/replicas]}
 "#;
         let all = parse(text, |v| Ok(expand_env(v, |n| (n == "TAG").then(|| "1.27".to_owned())))).unwrap();
         let d = &all[0];
@@ -296,6 +303,11 @@ mod tests {
         assert_eq!(d.selector, "tier=web,env in (prod,test),!legacy");
         assert_eq!(d.spec.generated_values, GeneratedValues::PerRevision);
         assert_eq!(d.spec.drift.mode, DriftMode::Report);
+        assert_eq!(d.spec.drift.ignore[0].pointers, ["/spec/replicas"]);
+        assert_eq!(d.spec.progress_deadline, Some(Duration::from_secs(600)));
+        assert_eq!(d.spec.recreate, ["Job"]);
+        let written = serde_json::to_string(&d.spec).unwrap();
+        assert_eq!(serde_json::from_str::<Spec>(&written).unwrap(), d.spec);
     }
 
     #[test]
@@ -331,6 +343,9 @@ mod tests {
             "- {group: a, version: v1, kind: K, chart: c, pintle: {drift: {mode: Sometimes}}}",
             "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v2, kind: K, chart: d}",
             "- {group: a, version: v1, kind: K, chart: c}\n- {group: a, version: v1, kind: K, chart: c}",
+            "- {group: a, version: v1, kind: K, chart: c, pintle: {drift: {ignore: [{kind: Deployment, pointers: [spec.replicas]}]}}}",
+            "- {group: a, version: v1, kind: K, chart: c, pintle: {drift: {ignore: [{kind: '*', pointers: [/metadata/name]}]}}}",
+            "- {group: a, version: v1, kind: K, chart: c, pintle: {progressDeadline: 10}}",
             "kind: K",
         ];
         let said: Vec<String> = cases.iter().map(|c| format!("{c}\n    {}", plain(c).unwrap_err())).collect();

@@ -409,7 +409,7 @@ impl Plan {
             definition: names::definition_label(&gvk.kind, &gvk.group),
         };
         let spec = record.config.clone().filter(|c| !c.is_null()).unwrap_or_else(|| json!({})).to_string();
-        let source = Source { parent: &parent, spec, revision: record.version.max(1) };
+        let source = Source { parent: &parent, spec, unset: String::new(), revision: record.version.max(1) };
         let prepared = loaded.render(connection, source).await?;
         let released = record.objects().map_err(|error| anyhow!(error))?;
         let mut changes = Vec::new();

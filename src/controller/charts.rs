@@ -12,7 +12,7 @@ use super::{
     renderer::{Input, Render, RenderError, Renderer},
 };
 use crate::{
-    api::status,
+    api::{names, status},
     chart::{self, Chart},
     manifest::{self, Order},
     release::object::Rendered,
@@ -168,6 +168,11 @@ fn given(input: &Input<'_>) -> Result<Value, RenderError> {
         none if none.is_none() => Value::from(Map::new()),
         _ => return Err(RenderError::Values("spec is not a mapping".into())),
     };
+    for path in input.unset.split(',').map(str::trim).filter(|path| !path.is_empty()) {
+        // A null removes the chart's default, as in Helm.
+        given = values::set::parse_into(&format!("{path}=null"), values::set::Style::Typed, given)
+            .map_err(|e| RenderError::Values(format!("{}: {path}: {e}", names::UNSET)))?;
+    }
     for (key, value) in input.overrides {
         given = values::set::parse_into(&format!("{key}={value}"), values::set::Style::Text, given)
             .map_err(|e| RenderError::Values(format!("override of {key}: {e}")))?;
@@ -260,6 +265,7 @@ mod tests {
         Input {
             spec,
             overrides,
+            unset: "",
             name: "front",
             namespace: "shop",
             revision: 1,

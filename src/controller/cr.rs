@@ -20,6 +20,7 @@ use crate::{
         digest::Fnv,
         inventory::Extent,
         lenient::{Int, List, Present, Struct, Text},
+        rules::OfInstance,
     },
 };
 
@@ -70,6 +71,16 @@ pub struct Marks {
     hooks: Text,
     #[serde(rename = "pintle.dev/test")]
     test: Text,
+    #[serde(rename = "pintle.dev/drift")]
+    drift: Text,
+    #[serde(rename = "pintle.dev/drift-ignore")]
+    drift_ignore: Text,
+    #[serde(rename = "pintle.dev/recreate")]
+    recreate: Text,
+    #[serde(rename = "pintle.dev/unset")]
+    unset: Text,
+    #[serde(rename = "helm.sdk.operatorframework.io/upgrade-force")]
+    upgrade_force: Text,
     #[serde(rename = "helm.sdk.operatorframework.io/reconcile-period")]
     period: Text,
     #[serde(rename = "helm.sdk.operatorframework.io/uninstall-wait")]
@@ -122,8 +133,28 @@ impl Marks {
 
     /// operator-sdk's: deletion waits for the members to be gone.
     pub fn uninstall_waits(&self) -> bool {
-        // What Go's ParseBool takes for true.
-        ["1", "t", "T", "true", "TRUE", "True"].contains(&&*self.uninstall_wait.0)
+        is_true(&self.uninstall_wait)
+    }
+
+    /// What is said about drift of members, and about making them anew: with [`names::RECREATE`], or with operator-sdk's
+    /// `upgrade-force`. The error says what is wrong with it.
+    pub fn rules(&self) -> Result<OfInstance, String> {
+        let recreate = &*self.recreate.0 == "true" || is_true(&self.upgrade_force);
+        OfInstance::read(&self.drift.0, &self.drift_ignore.0, recreate)
+    }
+
+    /// The paths of values whose defaults are removed, as the annotation has them.
+    pub fn unset(&self) -> &str {
+        self.unset.0.trim()
+    }
+
+    /// A hash of what bears on values and members.
+    pub fn hash(&self) -> u64 {
+        let mut hash = Fnv::default();
+        for text in [&self.drift, &self.drift_ignore, &self.recreate, &self.unset, &self.upgrade_force] {
+            hash.text(&text.0);
+        }
+        hash.finish()
     }
 
     /// operator-sdk's reconcile period, as written.
@@ -144,6 +175,11 @@ impl Marks {
 
 /// What [`Cr::state`] says.
 pub const STATES: [&str; 5] = ["deleting", "suspended", "stalled", "ready", "progressing"];
+
+/// What Go's ParseBool takes for true.
+fn is_true(text: &Text) -> bool {
+    ["1", "t", "T", "true", "TRUE", "True"].contains(&&*text.0)
+}
 
 impl Cr {
     /// How it is, in one word.

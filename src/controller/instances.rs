@@ -78,6 +78,8 @@ impl Operator {
         if let Some((id, unused)) = gone {
             self.queue.forget(&id);
             self.unwatch(&unused);
+            self.pods.release(&id, &[]);
+            self.lookups.forget(&id);
             tracing::info!(instance = %id, "gone");
         }
     }

@@ -11,7 +11,9 @@ pub mod http;
 mod instances;
 mod kinds;
 pub mod leader;
+mod lookups;
 pub mod metrics;
+mod pods;
 pub mod queue;
 mod reconcile;
 pub mod renderer;
@@ -36,7 +38,9 @@ use tokio::{sync::watch, task::JoinSet};
 use self::{
     events::Events,
     kinds::KindsWatch,
+    lookups::Lookups,
     metrics::Metrics,
+    pods::Pods,
     queue::{InstanceId, Queue},
     renderer::Renderer,
     settings::Settings,
@@ -100,6 +104,8 @@ pub struct Operator {
     queue: Queue,
     watches: Watches,
     kinds: KindsWatch,
+    pods: Pods,
+    lookups: Lookups,
     events: Events,
     metrics: Arc<Metrics>,
     /// Whether reconciles run: what is not urgent gives way.
@@ -133,6 +139,8 @@ impl Operator {
             queue: Queue::new(limits),
             watches: Watches::default(),
             kinds: KindsWatch::default(),
+            pods: Pods::default(),
+            lookups: Lookups::default(),
             events,
             metrics,
             busy,
@@ -187,6 +195,8 @@ impl Operator {
         }
         self.watches.stop();
         self.kinds.stop();
+        self.pods.stop();
+        self.lookups.stop();
         self.events.end().await;
         Ok(())
     }
@@ -269,6 +279,7 @@ impl Operator {
                     let delay = if busy { HEALTH_DELAY_BUSY } else { HEALTH_DELAY };
                     self.queue.add_at(&id, trigger, Instant::now() + delay);
                 }
+                Trigger::LookedUp(_) => self.ask_for_lookup(&id, trigger),
                 Trigger::Member(_) | Trigger::Gone(_)
                     if !self.served(id.definition).definition.watch_dependents => {}
                 _ => self.queue.add(&id, trigger),

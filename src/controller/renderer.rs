@@ -28,6 +28,8 @@ pub struct Input<'a> {
     pub spec: &'a str,
     /// `--set-string` expressions of the definition, laid over the values.
     pub overrides: &'a [(String, String)],
+    /// Paths of values whose defaults are removed, with commas between.
+    pub unset: &'a str,
     /// `.Release.Name`.
     pub name: &'a str,
     /// `.Release.Namespace`.

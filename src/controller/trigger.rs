@@ -23,6 +23,8 @@ pub enum Trigger {
     Health(Arc<ObjectKey>),
     /// A hook's object changed or is gone.
     Hook(Arc<ObjectKey>),
+    /// Something that a template looked up changed.
+    LookedUp(Arc<str>),
     /// The kinds that the cluster serves changed.
     Served,
     /// Its period is over.
@@ -40,6 +42,7 @@ impl Trigger {
             Trigger::Member(_) | Trigger::Gone(_) => "member",
             Trigger::Health(_) => "health",
             Trigger::Hook(_) => "hook",
+            Trigger::LookedUp(_) => "lookup",
             Trigger::Served => "served",
             Trigger::Period => "period",
             Trigger::Retry => "retry",
@@ -63,6 +66,7 @@ impl fmt::Display for Trigger {
             Trigger::Gone(key) => write!(f, "{key} gone"),
             Trigger::Health(key) => write!(f, "health of {key}"),
             Trigger::Hook(key) => write!(f, "hook {key}"),
+            Trigger::LookedUp(what) => write!(f, "{what}, which was looked up, changed"),
             Trigger::Served => f.write_str("served kinds changed"),
             Trigger::Period => f.write_str("period"),
             Trigger::Retry => f.write_str("retry"),

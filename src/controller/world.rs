@@ -39,7 +39,7 @@ pub struct World {
     /// The objects of hooks that run, or have lately.
     hooks: HashMap<Arc<ObjectKey>, HookObject>,
     /// How often objects were put back, for those that were lately.
-    repairs: HashMap<Arc<ObjectKey>, Repairs>,
+    repairs: HashMap<Arc<ObjectKey>, Repaired>,
     /// How many instances have members of a kind, or want some.
     users: HashMap<Arc<GroupKind>, usize>,
     /// Counts lists: what a list did not show is gone.
@@ -79,6 +79,8 @@ pub struct Memory {
     pub failures: u32,
     /// The value of `pintle.dev/reconcile` that was last acted on; none before the first reconcile.
     pub requested: Option<Box<str>>,
+    /// A hash of the rules by which they were applied: see [`crate::release::rules::hash`].
+    pub rules: u64,
 }
 
 /// What a render is made of. Equal inputs give an equal desired state.
@@ -88,6 +90,8 @@ pub struct Inputs {
     pub spec: u64,
     /// The uid of the resource, hashed: it is in the owner references.
     pub uid: u64,
+    /// What annotations of the resource say about values and members, hashed.
+    pub marks: u64,
     /// The epoch of what the cluster serves.
     pub served: u64,
     /// The loaded chart.
@@ -104,6 +108,13 @@ struct Member {
     health: Health,
     health_version: u64,
     epoch: u64,
+}
+
+/// How often an object was put back lately, and who wants its fields.
+#[derive(Debug, Default)]
+struct Repaired {
+    repairs: Repairs,
+    contest: Option<Box<str>>,
 }
 
 /// A reconcile to ask for.
@@ -301,6 +312,7 @@ impl World {
             || before.deleting != member.live.deleting
             || before.keep != member.live.keep
             || before.finalizers != member.live.finalizers
+            || before.rules != member.live.rules
             || before.set != set;
         let mut wanted = Vec::new();
         if before.set != set {
@@ -352,22 +364,31 @@ impl World {
         }
     }
 
-    /// Counts that an object was put back.
-    pub fn repaired(&mut self, key: &Arc<ObjectKey>, now: Instant) -> Repairs {
-        self.repairs.retain(|_, r| !r.is_forgotten(now));
-        let repairs = self.repairs.entry(key.clone()).or_default();
-        repairs.count(now);
-        *repairs
+    /// Counts that an object was put back, and from whom: a sentence, when somebody else holds its fields.
+    pub fn repaired(&mut self, key: &Arc<ObjectKey>, contest: Option<String>, now: Instant) -> Repairs {
+        self.repairs.retain(|_, r| !r.repairs.is_forgotten(now));
+        let repaired = self.repairs.entry(key.clone()).or_default();
+        repaired.repairs.count(now);
+        if let Some(contest) = contest {
+            repaired.contest = Some(contest.into());
+        }
+        repaired.repairs
+    }
+
+    /// Who fights over an object, in a sentence.
+    pub fn contest(&self, key: &ObjectKey) -> Option<&str> {
+        self.repairs.get(key)?.contest.as_deref()
     }
 
     /// How often an object was put back lately.
     pub fn repairs(&self, key: &ObjectKey) -> Repairs {
-        self.repairs.get(key).copied().unwrap_or_default()
+        self.repairs.get(key).map(|r| r.repairs).unwrap_or_default()
     }
 
     /// Takes in what an apply of ours answered.
     pub fn applied<D: Depth>(&mut self, key: &Arc<ObjectKey>, digest: u64, seen: &Seen<D>) {
-        let applied = Some(Applied { digest, hash: seen.ours });
+        let rules = seen.rules.as_ref().map_or(0, |r| r.hash());
+        let applied = Some(Applied { digest: digest ^ rules, hash: seen.ours });
         let epoch = self.epoch;
         let is_read = health::is_read(&key.kind.group, &key.kind.kind);
         let Some(set) = seen.part_of.as_deref() else { return };
@@ -407,6 +428,7 @@ impl World {
             if let Some(member) = self.members.get_mut(&key)
                 && member.live.applied.is_none()
             {
+                let digest = member.live.with_rules(digest);
                 member.live.applied = Some(Applied { digest, hash: member.live.observed });
             }
         }
@@ -460,6 +482,15 @@ impl World {
         }
     }
 
+    /// Asks for a look at how a member does, since something that bears on it changed.
+    pub fn look_at(&mut self, kind: &GroupKind, namespace: &str, name: &str) -> Option<Wanted> {
+        let kind = Arc::new(kind.clone());
+        let key = ObjectKey { kind, namespace: namespace.into(), name: name.into() };
+        let (key, member) = self.members.get_key_value(&key)?;
+        let (key, set) = (key.clone(), member.live.set.clone());
+        self.wanted(&set, Trigger::Health(key))
+    }
+
     fn wanted(&mut self, set: &str, trigger: Trigger) -> Option<Wanted> {
         let id = self.by_set.get(set)?;
         if let Some(instance) = self.instances.get_mut(id) {
@@ -478,6 +509,8 @@ fn live<D: Depth>(seen: &Seen<D>, set: Arc<str>, applied: Option<Applied>) -> Li
         deleting: seen.deleting,
         keep: seen.keep,
         finalizers: seen.finalizers.clone(),
+        rules: seen.rules.clone(),
+        scaled: seen.scaled,
     }
 }
 

@@ -316,10 +316,19 @@ impl Cluster {
     /// Deletes an object if it still is the one with this uid; what depends on it goes in the background. False when it was
     /// gone already, or another of its name is there.
     pub async fn delete(&self, key: &ObjectKey, uid: &str) -> Result<bool, Failure> {
+        self.delete_with(key, uid, DeleteParams::background()).await
+    }
+
+    /// Deletes an object as [`Cluster::delete`] does, and leaves what depends on it.
+    pub async fn delete_alone(&self, key: &ObjectKey, uid: &str) -> Result<bool, Failure> {
+        self.delete_with(key, uid, DeleteParams::orphan()).await
+    }
+
+    async fn delete_with(&self, key: &ObjectKey, uid: &str, params: DeleteParams) -> Result<bool, Failure> {
         let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
         let params = DeleteParams {
             preconditions: Some(Preconditions { uid: Some(uid.to_owned()), resource_version: None }),
-            ..DeleteParams::background()
+            ..params
         };
         match api.delete(&key.name, &params).await.map_err(Failure::of) {
             Ok(_) => Ok(true),

@@ -20,13 +20,15 @@ pub struct Taken {
     pub fields: Vec<String>,
 }
 
+/// Whether an entry of `managedFields` is that of our applies.
+pub(super) fn is_ours(e: &ManagedFieldsEntry) -> bool {
+    e.manager.as_deref() == Some(names::FIELD_MANAGER)
+        && e.operation.as_deref() == Some("Apply")
+        && e.subresource.as_deref().unwrap_or_default().is_empty()
+}
+
 /// What of `desired` is no longer in our entry of `managed`, by who has it.
 pub fn taken(desired: &Value, managed: &[ManagedFieldsEntry]) -> Vec<Taken> {
-    let is_ours = |e: &ManagedFieldsEntry| {
-        e.manager.as_deref() == Some(names::FIELD_MANAGER)
-            && e.operation.as_deref() == Some("Apply")
-            && e.subresource.as_deref().unwrap_or_default().is_empty()
-    };
     let empty = Map::new();
     let tree = |e: &ManagedFieldsEntry| e.fields_v1.as_ref().and_then(|f| f.0.as_object().cloned());
     let ours = managed.iter().find(|e| is_ours(e)).and_then(tree).unwrap_or_default();
@@ -79,6 +81,29 @@ pub fn sentence(taken: &[Taken]) -> String {
         })
         .collect();
     parts.join("; ")
+}
+
+/// Who wants the same fields, in a sentence: `pintle and kubectl-edit both set .spec.replicas`. None when the fields are
+/// held by nobody else: then they were removed.
+pub fn contest(taken: &[Taken]) -> Option<String> {
+    let parts: Vec<String> = taken
+        .iter()
+        .filter_map(|t| {
+            let fields = t.fields.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+            Some(format!("{} and {} both set {fields}", names::FIELD_MANAGER, t.manager.as_ref()?))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Whether a HorizontalPodAutoscaler's controller holds the replica count: it alone scales from inside the controller
+/// manager.
+pub fn is_autoscaled(managed: &[ManagedFieldsEntry]) -> bool {
+    managed.iter().any(|e| {
+        e.manager.as_deref() == Some("kube-controller-manager")
+            && e.subresource.as_deref() == Some("scale")
+            && e.fields_v1.as_ref().is_some_and(|f| f.0.pointer("/f:spec/f:replicas").is_some())
+    })
 }
 
 /// A path as keys of `fieldsV1`: `f:spec`, `k:{"name":"c"}`, `f:image`.
@@ -134,7 +159,7 @@ fn not_owned(body: &Value, tree: Option<&Map<String, Value>>, at: &mut Path, int
 
 /// Whether a key of a list's entry in `fieldsV1` (`k:{…}` or `v:…`) is that of an item. A key field that the item does not
 /// name has a default.
-fn is_key_of(key: &str, item: &Value) -> bool {
+pub(super) fn is_key_of(key: &str, item: &Value) -> bool {
     if let Some(keys) = key.strip_prefix("k:") {
         let Ok(Value::Object(keys)) = serde_json::from_str(keys) else { return false };
         return item.is_object() && keys.iter().all(|(k, v)| item.get(k).is_none_or(|own| own == v));

@@ -55,11 +55,6 @@ impl Failure {
         matches!(self, Failure::Unavailable(_) | Failure::NotServed(_) | Failure::NotFound(_))
     }
 
-    /// Whether it is said that a field cannot be changed.
-    pub fn is_immutable(&self) -> bool {
-        matches!(self, Failure::Invalid(m) if m.contains("immutable") || m.contains("updates to statefulset spec for fields other than"))
-    }
-
     /// The message for a condition about an object. What the API server quotes of a Secret's content is left out.
     pub fn about(&self, key: &ObjectKey) -> String {
         let message = self.to_string();
@@ -144,7 +139,6 @@ mod tests {
         };
         assert!(matches!(of(409, "Apply failed with 1 conflict"), Failure::Conflict(_)));
         assert!(of(503, "etcd is not there").is_passing());
-        assert!(of(422, "spec.clusterIP: field is immutable").is_immutable());
         assert!(matches!(
             of(
                 500,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     digest,
     inventory::{GroupKind, ObjectKey, Parent},
+    rules::Rules,
 };
 use crate::api::{Gvk, names};
 
@@ -40,6 +41,8 @@ pub struct Desired {
     pub rendered: u64,
     /// `helm.sh/resource-policy: keep`: it outlives the instance, and nobody owns it.
     pub keep: bool,
+    /// What is done about drift of it, and whether it may be made anew: see [`super::rules::attach`].
+    pub rules: Rules,
     /// Objects of one group are applied at once, groups one after the other, in Helm's install order.
     pub group: usize,
 }
@@ -115,6 +118,7 @@ pub fn prepare(
 ) -> Result<Prepared, Error> {
     let mut prepared = Prepared::default();
     let mut by_key: HashMap<Arc<ObjectKey>, usize> = HashMap::new();
+    let mut alike: HashMap<(String, u64), u32> = HashMap::new();
     let mut group = 0;
     let mut last_kind: Option<Gvk> = None;
     for Rendered { source, object } in objects {
@@ -123,9 +127,15 @@ pub fn prepare(
             prepared.unserved.push((gvk, source));
             continue;
         };
-        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let rendered = digest::short(object.to_string().as_bytes());
+        let mut name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         if name.is_empty() {
-            return Err(Error::NoName { source_name: source, kind: gvk.kind });
+            let Some(prefix) = object["metadata"]["generateName"].as_str().filter(|p| !p.is_empty()) else {
+                return Err(Error::NoName { source_name: source, kind: gvk.kind });
+            };
+            let times = alike.entry((prefix.to_owned(), rendered)).or_default();
+            name = generated_name(prefix, &parent.uid, rendered, *times);
+            *times += 1;
         }
         let own = object["metadata"]["namespace"].as_str().unwrap_or_default();
         let namespace = match (known.namespaced, own) {
@@ -141,7 +151,6 @@ pub fn prepare(
                 second: source,
             });
         }
-        let rendered = digest::short(object.to_string().as_bytes());
         let (body, keep) = body(object, &key, parent).map_err(|path| Error::NotAMapping {
             source_name: source.clone(),
             kind: gvk.kind.clone(),
@@ -162,9 +171,37 @@ pub fn prepare(
             }
             hash.finish()
         };
-        prepared.desired.push(Desired { key, gvk, source, body, digest, rendered, keep, group });
+        prepared.desired.push(Desired {
+            key,
+            gvk,
+            source,
+            body,
+            digest,
+            rendered,
+            keep,
+            rules: Rules::default(),
+            group,
+        });
     }
     Ok(prepared)
+}
+
+/// The name of an object that leaves it to the cluster. It is made from what was rendered, so that the same object has the
+/// same name at each render and is made once, and another one is made when it is rendered otherwise. `times` counts equal
+/// ones of one render.
+fn generated_name(prefix: &str, owner: &str, rendered: u64, times: u32) -> String {
+    // As long as the API server's own names of that kind, and in its alphabet, which spells no words.
+    const LONGEST: usize = 63;
+    const SUFFIX: usize = 8;
+    const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let mut hash = digest::short(format!("{owner} {rendered} {times}").as_bytes());
+    let mut name: String = prefix.chars().take(LONGEST - SUFFIX).collect();
+    for _ in 0..SUFFIX {
+        let place = usize::try_from(hash % ALPHABET.len() as u64).unwrap_or_default();
+        name.push(char::from(ALPHABET[place]));
+        hash /= ALPHABET.len() as u64;
+    }
+    name
 }
 
 /// The kinds of rendered objects, as far as they say one.
@@ -201,6 +238,8 @@ pub(super) fn gvk(object: &Value) -> Option<Gvk> {
 /// The body of the apply, and whether the object is to be kept. The error is the path of what is no mapping.
 fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, bool), &'static str> {
     let metadata = clean(&mut object, &key.namespace)?;
+    metadata.remove("generateName");
+    metadata.insert("name".into(), key.name.to_string().into());
     let annotations = mapping(metadata, "annotations")?;
     let keep =
         annotations.get(names::RESOURCE_POLICY).and_then(Value::as_str).is_some_and(|p| p.trim() == "keep");
@@ -364,7 +403,7 @@ pub(super) mod tests {
         let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
         let cases = [
             vec![json!({"kind": "ConfigMap"})],
-            vec![json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "a-"}})],
+            vec![json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": ""}})],
             vec![map("a"), map("b"), map("a")],
             vec![
                 json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": ["x"]}}),
@@ -378,6 +417,23 @@ pub(super) mod tests {
         let unknown = json!({"apiVersion": "x/v1", "kind": "Unknown", "metadata": {"name": "a"}});
         let prepared = prepare(rendered(&[unknown]), &parent(), "shop", served).unwrap();
         assert_eq!(prepared.unserved[0].0.kind, "Unknown");
+    }
+
+    #[test]
+    fn names_that_are_left_to_the_cluster_stay() {
+        let job = |image: &str| json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "seed-"}, "spec": {"image": image}});
+        let names = |objects: &[Value]| -> Vec<String> {
+            let prepared = prepare(rendered(objects), &parent(), "shop", served).unwrap();
+            prepared.desired.iter().map(|d| d.body["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+        };
+        let first = names(&[job("a"), job("a"), job("b")]);
+        assert_eq!(first, names(&[job("a"), job("a"), job("b")]));
+        assert!(first.iter().all(|n| n.starts_with("seed-") && n.len() == 13), "{first:?}");
+        assert!(first[0] != first[1] && first[1] != first[2]);
+        assert_eq!(names(&[job("b")]), first[2..]);
+        let long =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "x".repeat(200)}});
+        assert_eq!(names(&[long])[0].len(), 63);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::{
     digest::Long,
     inventory::ObjectKey,
     object::{BODY_FORMAT, Desired},
+    rules::Rules,
 };
 use crate::api::definition::DriftMode;
 
@@ -30,6 +31,10 @@ pub struct Live {
     pub keep: bool,
     /// While it is being deleted: the finalizers that hold it, separated by blanks.
     pub finalizers: Box<str>,
+    /// What its annotations say about drift.
+    pub rules: Option<Arc<Rules>>,
+    /// Whether an autoscaler has scaled it.
+    pub scaled: bool,
 }
 
 /// What an apply left.
@@ -45,6 +50,11 @@ impl Live {
     /// Whether somebody else changed a field of ours since our last apply.
     pub fn drifted(&self) -> bool {
         self.applied.is_some_and(|a| a.hash != self.observed)
+    }
+
+    /// The digest that an apply of a desired object leaves, with the rules that the live one says for itself.
+    pub fn with_rules(&self, digest: u64) -> u64 {
+        digest ^ self.rules.as_ref().map_or(0, |r| r.hash())
     }
 }
 
@@ -84,13 +94,18 @@ pub struct Prune {
 }
 
 /// Digest of what members are after an apply: their uids and our entries in their `managedFields`. While it is the same,
-/// nobody has touched a field of ours in any of them.
-pub fn members_digest<'m>(members: impl IntoIterator<Item = (&'m Arc<ObjectKey>, &'m Live)>) -> String {
-    let mut lines: Vec<_> =
-        members.into_iter().map(|(key, live)| (key, &live.uid, live.observed.unwrap_or(0))).collect();
+/// nobody has touched a field of ours in any of them. `rules` is a hash of the rules by which they were applied.
+pub fn members_digest<'m>(
+    members: impl IntoIterator<Item = (&'m Arc<ObjectKey>, &'m Live)>,
+    rules: u64,
+) -> String {
+    let mut lines: Vec<_> = members
+        .into_iter()
+        .map(|(key, live)| (key, &live.uid, live.with_rules(live.observed.unwrap_or(0))))
+        .collect();
     lines.sort();
     let mut digest = Long::default();
-    digest.number(u64::from(BODY_FORMAT));
+    digest.number(u64::from(BODY_FORMAT)).number(rules);
     for (key, uid, observed) in lines {
         digest.text(&key.to_string()).text(uid).number(observed);
     }
@@ -158,7 +173,7 @@ where
     let mut group = None;
     for (at, d) in desired.iter().enumerate() {
         let need = match (situation.live)(&d.key) {
-            None if situation.settled && !situation.everything => drift(d, Why::Lost, &situation),
+            None if situation.settled && !situation.everything => drift(d, None, Why::Lost, &situation),
             None => Need::Apply(Why::Missing),
             Some(live) if *live.set != *situation.set => {
                 plan.foreign.push((at, live.set));
@@ -218,19 +233,28 @@ where
     }
     match live.applied {
         None => Need::Apply(Why::Unknown),
-        Some(a) if a.digest != desired.digest => Need::Apply(Why::Changed),
+        Some(a) if a.digest != live.with_rules(desired.digest) => Need::Apply(Why::Changed),
         Some(a) if a.hash == live.observed => Need::Nothing,
-        Some(_) => drift(desired, Why::Drifted, situation),
+        Some(_) => drift(desired, Some(live), Why::Drifted, situation),
     }
 }
 
 /// What is done about an object that somebody else changed or took away.
-fn drift<L, M, R>(desired: &Desired, why: Why, situation: &Situation<'_, L, M, R>) -> Need
+fn drift<L, M, R>(
+    desired: &Desired,
+    live: Option<&Live>,
+    why: Why,
+    situation: &Situation<'_, L, M, R>,
+) -> Need
 where
     R: Fn(&ObjectKey) -> Repairs,
 {
-    if situation.mode != DriftMode::Correct {
-        return Need::Tolerate;
+    // The member's own word goes before the instance's, and that before the definition's.
+    let own = live.and_then(|l| l.rules.as_ref()).and_then(|r| r.mode);
+    match own.or(desired.rules.mode).unwrap_or(situation.mode) {
+        DriftMode::Correct => {}
+        DriftMode::Report => return Need::Tolerate,
+        DriftMode::Off => return Need::Nothing,
     }
     match (situation.repairs)(&desired.key).held_until(situation.now) {
         Some(until) => Need::Hold(until),
@@ -320,6 +344,8 @@ mod tests {
                         deleting: false,
                         keep: d.keep,
                         finalizers: Box::default(),
+                        rules: None,
+                        scaled: false,
                     };
                     (d.key.clone(), live)
                 })
@@ -405,6 +431,31 @@ mod tests {
         let plan = world.plan(DriftMode::Report, true);
         assert!(plan.is_empty());
         assert_eq!(plan.tolerated, [0]);
+    }
+
+    #[test]
+    fn a_members_own_word_goes_first() {
+        let mut world = World::new(&objects());
+        for at in 0..3 {
+            world.at(at).observed = Some(2);
+        }
+        let rules = |mode| Rules { mode: Some(mode), ..Rules::default() };
+        world.at(0).rules = Some(Arc::new(rules(DriftMode::Correct)));
+        world.desired[0].rules = rules(DriftMode::Off);
+        world.desired[1].rules = rules(DriftMode::Off);
+        let plan = world.plan(DriftMode::Report, true);
+        assert_eq!(plan.apply, [vec![Step { desired: 0, why: Why::Drifted }]]);
+        assert_eq!((plan.unchanged, &plan.tolerated[..]), (1, &[2][..]));
+    }
+
+    #[test]
+    fn a_rule_on_the_live_object_is_applied() {
+        let mut world = World::new(&objects());
+        world.at(0).rules = Some(Arc::new(Rules { ignore: vec!["/data".into()], ..Rules::default() }));
+        assert_eq!(world.plan(DriftMode::Correct, true).apply[0][0].why, Why::Changed);
+        let digest = world.live[&world.desired[0].key].with_rules(world.desired[0].digest);
+        world.at(0).applied = Some(Applied { digest, hash: Some(1) });
+        assert!(world.plan(DriftMode::Correct, true).is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! costs little. [`Meta`] reads metadata alone and asks the API server for no more; [`Full`] reads the few fields of spec
 //! and status that health is told from.
 
-use std::{borrow::Cow, marker::PhantomData};
+use std::{borrow::Cow, marker::PhantomData, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
@@ -17,6 +17,7 @@ use super::{
     digest::TreeHash,
     health::{self, Health},
     lenient::{List, Present, Struct, Text},
+    rules::Rules,
 };
 use crate::api::names;
 
@@ -56,6 +57,10 @@ pub struct Seen<D> {
     pub ours: Option<u64>,
     /// Whether `helm.sh/resource-policy: keep` or `pintle.dev/prune: disabled` is on it.
     pub keep: bool,
+    /// What its annotations say about drift; none when they say nothing.
+    pub rules: Option<Arc<Rules>>,
+    /// Whether an autoscaler has scaled it: see [`super::drift::is_autoscaled`].
+    pub scaled: bool,
     /// When it was made, and when our entry was last written, in the API server's own words: equal on an object that
     /// our apply has just created.
     pub created: Box<str>,
@@ -77,6 +82,8 @@ impl<D> Clone for Seen<D> {
             finalizers: self.finalizers.clone(),
             ours: self.ours,
             keep: self.keep,
+            rules: self.rules.clone(),
+            scaled: self.scaled,
             created: self.created.clone(),
             applied: self.applied.clone(),
             spec: self.spec.clone(),
@@ -187,9 +194,14 @@ impl<'de, D: Depth> Deserialize<'de> for Seen<D> {
         let object = Object::deserialize(deserializer)?;
         let m = object.metadata.0;
         let keep = &*m.annotations.0.resource_policy.0 == "keep" || &*m.annotations.0.prune.0 == "disabled";
+        let a = &m.annotations.0;
+        let (rules, _) = Rules::read(&a.drift.0, &a.drift_ignore.0, &a.recreate.0);
+        let rules = (!rules.is_empty()).then(|| Arc::new(rules));
         let mut ours = None;
         let mut applied = Box::default();
+        let mut scaled = false;
         for entry in m.managed_fields.0 {
+            scaled |= &*entry.manager.0 == "kube-controller-manager" && &*entry.subresource.0 == "scale";
             if &*entry.manager.0 == names::FIELD_MANAGER
                 && &*entry.operation.0 == "Apply"
                 && entry.subresource.0.is_empty()
@@ -221,6 +233,8 @@ impl<'de, D: Depth> Deserialize<'de> for Seen<D> {
             part_of: (!m.labels.0.part_of.0.is_empty()).then_some(m.labels.0.part_of.0),
             ours,
             keep,
+            rules,
+            scaled,
             created: m.creation_timestamp.0,
             applied,
             spec: object.spec.0,
@@ -276,6 +290,13 @@ struct Annotations {
     // names::HOOK_RUN
     #[serde(rename = "pintle.dev/hook-run")]
     hook_run: Text,
+    // names::DRIFT, names::DRIFT_IGNORE and names::RECREATE
+    #[serde(rename = "pintle.dev/drift")]
+    drift: Text,
+    #[serde(rename = "pintle.dev/drift-ignore")]
+    drift_ignore: Text,
+    #[serde(rename = "pintle.dev/recreate")]
+    recreate: Text,
 }
 
 #[derive(serde::Deserialize, Default)]

@@ -179,7 +179,9 @@ async fn a_fight_is_held_back() {
         }
         assert!(rounds < 20, "never held back");
     };
-    assert!(condition(&waiting, "Ready").unwrap()["message"].as_str().unwrap().contains("again and again"));
+    let said = condition(&waiting, "Ready").unwrap()["message"].as_str().unwrap();
+    assert!(said.contains("again and again"), "{said}");
+    assert!(said.contains("pintle and stubborn both set .data.message"), "{said}");
     // When the other gives up, it is put back in the end.
     let back = |m: Option<&ConfigMap>| m.is_some_and(|m| message(m) == "hello");
     wait::object(&maps, "web-0", "it is put back at last", back).await.unwrap();

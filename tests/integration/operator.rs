@@ -139,6 +139,11 @@ impl Operator {
         Operator { namespace: namespaces.into(), ..self }
     }
 
+    /// Has the operator be somebody else at its next start.
+    pub fn act_as(&mut self, credentials: Credentials) {
+        self.credentials = credentials;
+    }
+
     /// Starts the operator, again perhaps, and waits until it is ready.
     pub async fn run(&mut self) -> Result<()> {
         let run = self.runs.fetch_add(1, Ordering::Relaxed);

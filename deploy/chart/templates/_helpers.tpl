@@ -38,8 +38,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   verbs: ["create", "patch"]
 {{- end }}
 
-{{/* The namespaced objects that the charts render, hooks among them. */}}
+{{/* The namespaced objects that the charts render, hooks among them; and Pods, which say why a workload is not ready. */}}
 {{- define "pintle.rules.members" -}}
+- apiGroups: [""]
+  resources: ["pods"]
+  verbs: ["list", "watch"]
 - apiGroups: [""]
   resources: ["configmaps", "secrets", "serviceaccounts", "services"]
   verbs: ["get", "list", "watch", "create", "patch", "delete"]

@@ -71,6 +71,8 @@ pub struct Source<'a> {
     pub parent: &'a Parent,
     /// Its spec, as JSON.
     pub spec: String,
+    /// The paths of values whose defaults are removed, as its annotation has them.
+    pub unset: String,
     /// The revision that it is.
     pub revision: u32,
 }
@@ -99,13 +101,14 @@ impl Loaded {
             Some(r) => r.revision.saturating_add(1),
         };
         let parent = instance.parent();
-        self.render(connection, Source { parent: &parent, spec: instance.cr.spec.to_string(), revision })
-            .await
+        let unset = instance.cr.marks.unset().to_owned();
+        let spec = instance.cr.spec.to_string();
+        self.render(connection, Source { parent: &parent, spec, unset, revision }).await
     }
 
     /// The desired objects of an instance.
     pub async fn render(&self, connection: &Connection, source: Source<'_>) -> Result<Prepared> {
-        let Source { parent, spec, revision } = source;
+        let Source { parent, spec, unset, revision } = source;
         let namespace = self.namespace(parent)?;
         let version = connection.client().apiserver_version().await.context("the API server's version")?;
         let default = Capabilities::default();
@@ -125,6 +128,7 @@ impl Loaded {
             renderer.render(&Input {
                 spec: &spec,
                 overrides: &overrides,
+                unset: &unset,
                 name: &name,
                 namespace: &release_namespace,
                 revision,

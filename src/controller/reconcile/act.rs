@@ -1,6 +1,6 @@
 //! Steps 7 to 9: what is written to the cluster.
 
-use std::{borrow::Cow, time::Instant};
+use std::borrow::Cow;
 
 use futures::{StreamExt as _, stream};
 use kube::{
@@ -23,9 +23,8 @@ use crate::{
     api::{names, status::Action},
     release::{
         cluster::dynamic,
-        drift,
         failure::Failure,
-        hooks,
+        hooks, immutable,
         inventory::{Extent, ObjectKey},
         mend,
         object::Desired,
@@ -126,9 +125,12 @@ impl Work<'_> {
     async fn apply_one(&self, desired: &Desired, why: Why, doubtful: bool) -> Result<(), Problem> {
         let key = &desired.key;
         let fail = |failure: Failure| self.problem("ApplyFailed", key, &failure);
-        // What was there before tells who did it.
+        // What was there before tells who did it, and what is left to others.
         let before = match why {
             Why::Drifted | Why::Lost => self.cluster().metadata(key).await.map_err(fail)?,
+            Why::Changed | Why::Unknown if self.may_yield(desired) => {
+                self.cluster().metadata(key).await.map_err(fail)?
+            }
             _ => None,
         };
         let was_ours = !matches!(why, Why::Missing);
@@ -147,7 +149,9 @@ impl Work<'_> {
             // Whatever is there by this name and is not known of must not be changed by the way.
             false => Cow::Owned(adopt::only_new(&desired.body)),
         };
+        let mut yielded = self.yield_fields(desired, &mut body, before.as_ref()).await.map_err(fail)?;
         let mut mended: Vec<String> = Vec::new();
+        let mut anew = false;
         let seen = loop {
             let span = step!("apply object", object = %key);
             match self.cluster().apply(desired, &body, force).instrument(span).await {
@@ -164,8 +168,17 @@ impl Work<'_> {
                         self.take(desired, &live.metadata, was_ours).await?;
                     }
                     adopt::or_old(body.to_mut());
+                    let live = self.cluster().metadata(key).await.map_err(fail)?;
+                    yielded = self.yield_fields(desired, &mut body, live.as_ref()).await.map_err(fail)?;
                     force = true;
                 }
+                Err(Failure::Invalid(message)) => match immutable::read(&message) {
+                    Some(change) if !anew => {
+                        self.make_anew(desired, &change).await?;
+                        (anew, force) = (true, false);
+                    }
+                    _ => return Err(fail(Failure::Invalid(message))),
+                },
                 Err(failure) => return Err(fail(failure)),
             }
         };
@@ -180,38 +193,13 @@ impl Work<'_> {
                 &format!("{key}: {}", mended.join("; ")),
             );
         }
+        if !yielded.is_empty() {
+            self.say_yielded(desired, &yielded, before.as_ref());
+        }
         if matches!(why, Why::Drifted | Why::Lost) {
-            self.repaired(
-                desired,
-                before.as_ref().map(|live| live.metadata.managed_fields.as_deref().unwrap_or(&[])),
-            );
+            self.repaired(desired, &body, !yielded.is_empty(), before.as_ref());
         }
         Ok(())
-    }
-
-    /// Tells that an object was put back, and from whom.
-    fn repaired(
-        &self,
-        desired: &Desired,
-        before: Option<&[k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry]>,
-    ) {
-        let key = &desired.key;
-        let repairs = self.operator.world().repaired(key, Instant::now());
-        self.count(&self.operator.metrics.drifts, key);
-        let what = match before {
-            None => "it was deleted".to_owned(),
-            Some(managed) => {
-                let taken = drift::taken(&desired.body, managed);
-                if taken.is_empty() { "its fields were changed".to_owned() } else { drift::sentence(&taken) }
-            }
-        };
-        let mut note = format!("{key} was put back: {what}");
-        if repairs.is_fight() {
-            note.push_str(&format!(" ({} times lately: the next correction waits)", repairs.lately()));
-        }
-        tracing::info!(instance = %self.id, %key, what, "drift corrected");
-        let level = if repairs.is_fight() { Level::Warning } else { Level::Normal };
-        self.say(level, "DriftCorrected", "Apply", Some(desired), &note);
     }
 
     /// Step 9: deletes what is no longer desired, once everything desired is applied. Whether anything was.
@@ -256,7 +244,7 @@ impl Work<'_> {
         Ok(!plan.prune.is_empty())
     }
 
-    fn count(
+    pub(super) fn count(
         &self,
         family: &prometheus_client::metrics::family::Family<
             OfMember,

@@ -15,8 +15,12 @@
 
 mod act;
 mod adopt;
+mod anew;
 mod crds;
+mod deadline;
+mod drifted;
 mod hooks;
+mod looked_up;
 mod render;
 mod report;
 mod status;
@@ -52,7 +56,7 @@ use crate::{
         inventory::{Extent, GroupKind, ObjectKey, Parent},
         object::Desired,
         plan::{self, Plan, Situation, members_digest},
-        scope,
+        rules, scope,
     },
     step,
 };
@@ -225,6 +229,7 @@ impl<'a> Work<'a> {
         let inputs = Inputs {
             spec: instance.cr.spec_hash(),
             uid: uid.finish(),
+            marks: instance.cr.marks.hash(),
             served: operator.cluster.epoch(),
             chart: served.chart,
         };
@@ -261,6 +266,7 @@ impl<'a> Work<'a> {
             || self.cr.status.observed_generation != Some(self.cr.generation())
             || !self.cr.marks.is_parent_of(&self.set)
             || (self.cr.marks.uninstall_waits() || self.is_to_leave_something()) && !self.cr.finalizer
+            || !self.operator.lookups.is_current(self.id)
             || self.cr.status.pending.is_some()
             || self.wants_tests(self.cr.status.test.as_ref())
         {
@@ -279,6 +285,7 @@ impl<'a> Work<'a> {
         if let Some(outcome) = self.crds_first().await? {
             return Ok(outcome);
         }
+        self.watch_known().await?;
         let rendering = self.render().instrument(step!("render")).await?;
         self.check_scope(&rendering)?;
         let mut hooks = self.hooks_of(&rendering);
@@ -320,6 +327,13 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         Err(Problem { reason: "NotAllowed", message: refused.join("; "), passing: false })
+    }
+
+    /// Before a render: watches the kinds that the set is said to have, so that what it has is known.
+    async fn watch_known(&self) -> Result<(), Problem> {
+        let keys = self.keys_of_extent(&self.cr.marks.extent());
+        let keys: Vec<&ObjectKey> = keys.iter().map(|k| &**k).collect();
+        self.operator.watch(&keys).await.map_err(|f| Problem::of_failure("WatchFailed", &f))
     }
 
     /// Step 5: watches the kinds of what is desired and of what the set has had.
@@ -376,7 +390,8 @@ impl<'a> Work<'a> {
         let mut world = self.operator.world();
         let same = release.is_some_and(|r| {
             r.manifest_digest == rendering.manifest_digest
-                && r.members_digest == members_digest(world.members(&self.set))
+                && r.members_digest
+                    == members_digest(world.members(&self.set), rules::hash(&rendering.prepared.desired))
         });
         if same {
             world.recall(rendering.prepared.desired.iter().map(|d| (d.key.clone(), d.digest)));
@@ -423,6 +438,7 @@ impl<'a> Work<'a> {
             memory.settled = complete.then_some(self.inputs);
             memory.awaits_kinds = false;
             memory.expected = keys.clone();
+            memory.rules = rules::hash(&rendering.prepared.desired);
             memory.requested = Some(self.cr.marks.reconcile().into());
             extent
         };

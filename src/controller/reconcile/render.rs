@@ -4,20 +4,20 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use super::{
     super::{
-        charts::from_json,
         generated::{Generated, Life, Made},
         renderer::{Input, Render, RenderError},
     },
     Work,
+    looked_up::LiveLookup,
     status::Problem,
 };
 use crate::{
-    api::{Gvk, definition::GeneratedValues},
+    api::{definition::GeneratedValues, names},
     release::{
-        cluster::Cluster,
         digest::Long,
         hooks::{self, Hook},
         object::{self, Prepared, Rendered, flat, kinds_of, manifest_digest, prepare},
+        rules,
     },
     render::{Lookup, LookupRecord},
 };
@@ -57,6 +57,9 @@ impl Work<'_> {
             for (key, value) in &self.served.definition.overrides {
                 digest.text(key).text(value);
             }
+            if !self.cr.marks.unset().is_empty() {
+                digest.text(names::UNSET).text(self.cr.marks.unset());
+            }
             digest.finish()
         };
         let input_digest = {
@@ -92,6 +95,7 @@ impl Work<'_> {
                     && r.manifest_digest != first.manifest_digest
                     && !r.manifest_digest.is_empty() =>
             {
+                self.count_lookups();
                 let revision = revision.saturating_add(1);
                 rendering(self.render_as(revision, &namespace).await?, revision)
             }
@@ -124,12 +128,12 @@ impl Work<'_> {
         let loaded = self.served.generates.load(Relaxed);
         let mut generated =
             Arc::new(if loaded { self.load_generated(namespace).await? } else { Generated::default() });
-        let mut render = self.render_once(revision, namespace, &generated).await?;
+        let mut render = self.render_once(revision, namespace, &generated, &[]).await?;
         if !render.generated.is_empty() && !loaded {
             self.served.generates.store(true, Relaxed);
             generated = Arc::new(self.load_generated(namespace).await?);
             if !generated.is_empty() {
-                render = self.render_once(revision, namespace, &generated).await?;
+                render = self.render_once(revision, namespace, &generated, &[]).await?;
             }
         }
         if self.served.definition.spec.generated_values == GeneratedValues::PerRevision {
@@ -143,7 +147,9 @@ impl Work<'_> {
                 .await
                 .map_err(|f| Problem::of_failure("DiscoveryFailed", &f))?;
         }
-        let prepared = self.prepare(objects, namespace)?;
+        let mut prepared = self.prepare(objects, namespace)?;
+        let more = self.keep_looked_up(&mut prepared, revision, namespace, &mut generated).await?;
+        render.generated.extend(more);
         Ok((render, prepared, generated))
     }
 
@@ -153,22 +159,28 @@ impl Work<'_> {
         hooks::prepare(&render.hooks).map_err(|e| invalid(&e))
     }
 
-    fn prepare(&self, objects: Vec<Rendered>, namespace: &str) -> Result<Prepared, Problem> {
-        prepare(objects, &self.parent, namespace, |gvk| self.cluster().served(gvk)).map_err(|e| invalid(&e))
+    pub(super) fn prepare(&self, objects: Vec<Rendered>, namespace: &str) -> Result<Prepared, Problem> {
+        let wrong = |reason, message| Problem { reason, message, passing: false };
+        let instance = self.cr.marks.rules().map_err(|e| wrong("InvalidAnnotation", e))?;
+        let mut prepared = prepare(objects, &self.parent, namespace, |gvk| self.cluster().served(gvk))
+            .map_err(|e| invalid(&e))?;
+        let errors = rules::attach(&mut prepared.desired, &self.served.definition.spec, &instance);
+        if errors.is_empty() { Ok(prepared) } else { Err(wrong("InvalidManifest", errors.join("; "))) }
     }
 
-    async fn load_generated(&self, namespace: &str) -> Result<Generated, Problem> {
+    pub(super) async fn load_generated(&self, namespace: &str) -> Result<Generated, Problem> {
         Generated::load(self.cluster().client(), &self.parent, namespace)
             .await
             .map_err(|f| Problem::of_failure("GeneratedValuesFailed", &f))
     }
 
-    /// One render, on a thread where it may take its time and look things up.
-    async fn render_once(
+    /// One render, on a thread where it may take its time and look things up. What is `hidden` is not there for it.
+    pub(super) async fn render_once(
         &self,
         revision: u32,
         namespace: &str,
         generated: &Arc<Generated>,
+        hidden: &[LookupRecord],
     ) -> Result<Render, Problem> {
         let renderer = self.served.renderer.clone();
         let overrides = self.served.definition.overrides.clone();
@@ -176,14 +188,13 @@ impl Work<'_> {
         let (name, namespace) = (self.parent.name.clone(), namespace.to_owned());
         let capabilities = self.operator.capabilities();
         let generated = generated.clone();
-        let lookup: Arc<dyn Lookup> = Arc::new(LiveLookup {
-            cluster: self.cluster().clone(),
-            runtime: tokio::runtime::Handle::current(),
-        });
+        let live = Arc::new(LiveLookup::new(self.cluster().clone(), hidden));
+        let lookup: Arc<dyn Lookup> = live.clone();
         let result = tokio::task::spawn_blocking(move || {
             let input = Input {
                 spec: &cr.spec,
                 overrides: &overrides,
+                unset: cr.marks.unset(),
                 name: &name,
                 namespace: &namespace,
                 revision,
@@ -199,8 +210,11 @@ impl Work<'_> {
             message: format!("the renderer failed: {e}"),
             passing: false,
         })?;
+        // What made a render fail is watched as well: it may be there later.
+        let failure = self.watch_lookups(&live, hidden.is_empty());
         match result {
             Ok(render) => Ok(render),
+            Err(_) if failure.is_some() => Err(of_render(&RenderError::Lookup(failure.unwrap_or_default()))),
             Err(error) => {
                 let kind = self.parent.gvk.group_kind();
                 self.operator
@@ -238,21 +252,4 @@ fn invalid(error: &object::Error) -> Problem {
 
 fn of_render(error: &RenderError) -> Problem {
     Problem { reason: error.reason(), message: error.to_string(), passing: error.is_passing() }
-}
-
-/// The cluster as templates read it.
-struct LiveLookup {
-    cluster: Cluster,
-    runtime: tokio::runtime::Handle,
-}
-
-impl Lookup for LiveLookup {
-    fn lookup(&self, query: &LookupRecord) -> Result<tera::Value, String> {
-        let gvk = Gvk::of(&query.api_version, &query.kind);
-        let found = self.cluster.fetch(&gvk, &query.namespace, &query.name);
-        match self.runtime.block_on(found).map_err(|f| f.to_string())? {
-            Some(object) => Ok(from_json(&object)),
-            None => Ok(tera::Value::from(tera::Map::new())),
-        }
-    }
 }

@@ -18,6 +18,7 @@ use crate::{
         failure::Failure,
         inventory::ObjectKey,
         plan::{Plan, members_digest},
+        pods, rules,
     },
 };
 
@@ -42,9 +43,7 @@ impl Work<'_> {
             .map(|(gvk, source)| format!("the cluster does not serve {gvk} ({source})"))
             .collect();
         waiting.extend(plan.leaving.iter().map(|at| format!("{} is being deleted", desired[*at].key)));
-        waiting.extend(plan.held.iter().map(|(at, _)| {
-            format!("{} is changed again and again, and is put back later", desired[*at].key)
-        }));
+        waiting.extend(plan.held.iter().map(|(at, _)| self.held(&desired[*at].key)));
         let keys: Vec<Arc<ObjectKey>> = desired.iter().map(|d| d.key.clone()).collect();
         let deployed = Deployed {
             name: self.parent.name.clone(),
@@ -55,13 +54,13 @@ impl Work<'_> {
             manifest_digest: rendering.manifest_digest.clone(),
             // What others changed and we left so is not what we applied: a restart must not take it for that.
             members_digest: if plan.tolerated.is_empty() {
-                members_digest(self.operator.world().members(&self.set))
+                members_digest(self.operator.world().members(&self.set), rules::hash(desired))
             } else {
                 String::new()
             },
             notes: rendering.notes.clone(),
             hooks: hooks.clone(),
-            tolerated: plan.tolerated.iter().map(|at| desired[*at].key.to_string()).collect(),
+            tolerated: self.tolerated(desired, plan).await,
             waiting: waiting.clone(),
         };
         let before = &self.cr.status;
@@ -72,6 +71,7 @@ impl Work<'_> {
             status = status::hook_failed(&status, generation, hooks.clone(), problem, &seen, &now());
             self.say_failed(problem);
         }
+        self.hold_to_deadline(&mut status);
         self.write(status).await?;
         if new_revision && waiting.is_empty() {
             self.say_deployed(rendering);
@@ -117,8 +117,9 @@ impl Work<'_> {
 
     /// When nothing is new but how the members do.
     pub(super) async fn report_health(&self) -> Outcome {
-        let digest = members_digest(self.operator.world().members(&self.set));
-        let status = status::observed(&self.cr.status, digest, &self.seen(&self.memory.expected), &now());
+        let digest = members_digest(self.operator.world().members(&self.set), self.memory.rules);
+        let mut status = status::observed(&self.cr.status, digest, &self.seen(&self.memory.expected), &now());
+        self.hold_to_deadline(&mut status);
         match self.write(status).await {
             Ok(()) => Outcome::Unchanged,
             Err(problem) => Outcome::Failed(problem),
@@ -135,8 +136,9 @@ impl Work<'_> {
                 || c.reason != problem.reason
                 || !problem.message.starts_with(c.message.trim_end_matches('…'))
         });
-        let status =
+        let mut status =
             status::failed(before, self.cr.generation(), &problem, &self.seen(&self.memory.expected), &now());
+        self.hold_to_deadline(&mut status);
         if is_new {
             self.say(Level::Warning, problem.reason, "Reconcile", None, &problem.message);
         }
@@ -148,16 +150,30 @@ impl Work<'_> {
 
     /// When the instance is suspended.
     pub(super) async fn report_suspended(&self) -> Outcome {
+        self.operator.pods.release(self.id, &[]);
         match self.write(status::suspended(&self.cr.status, &now())).await {
             Ok(()) => Outcome::Suspended,
             Err(problem) => Outcome::Failed(problem),
         }
     }
 
-    /// Members, and how they do.
+    /// Members, and how they do. The Pods of workloads that are not ready are looked at, for why they are not.
     pub(super) fn seen(&self, keys: &[Arc<ObjectKey>]) -> Vec<Seen> {
-        let world = self.operator.world();
-        keys.iter().map(|key| Seen { key: key.clone(), health: world.health(key).cloned() }).collect()
+        let mut seen: Vec<Seen> = {
+            let world = self.operator.world();
+            keys.iter().map(|key| Seen { key: key.clone(), health: world.health(key).cloned() }).collect()
+        };
+        let waits =
+            |s: &&mut Seen| pods::has_pods(&s.key.kind) && s.health.as_ref().is_some_and(|h| !h.is_current());
+        let unready: Vec<&mut Seen> = seen.iter_mut().filter(waits).collect();
+        let namespaces: Vec<Box<str>> = unready.iter().map(|s| s.key.namespace.clone()).collect();
+        self.operator.look_at_pods(self.id, &namespaces);
+        for Seen { key, health } in unready {
+            if let (Some(trouble), Some(health)) = (self.operator.pods.trouble(key), health) {
+                health.message = format!("{}: {trouble}", health.message).into();
+            }
+        }
+        seen
     }
 
     /// Writes the status, if it is another one.

@@ -140,7 +140,7 @@ pub(super) fn deployed(before: &Status, generation: i64, d: Deployed, members: &
     if d.tolerated.is_empty() {
         status.unset(conditions::DRIFTED);
     } else {
-        let message = format!("changed by others, and left so: {}", d.tolerated.join(", "));
+        let message = format!("changed by others, and left so: {}", d.tolerated.join("; "));
         status.set(conditions::DRIFTED, true, "Reported", &message, now);
     }
     health(&mut status, members, &d.waiting, now);

@@ -1,37 +1,74 @@
 //! Rules for the kinds of the core group, disruption budgets and autoscalers.
 
-use super::{Container, Health, Observed};
+use super::{Container, Health, Observed, Status, Terminated};
 
+/// What is wrong with a Pod, for a person: a container that cannot start or keeps ending, no node for it, or its failure.
+pub(super) fn trouble(s: &Status) -> Option<String> {
+    if &*s.phase.0 == "Succeeded" {
+        return None;
+    }
+    let containers = s.init_container_statuses.0.iter().chain(&s.container_statuses.0);
+    if let Some(stuck) = containers.filter_map(stuck).next() {
+        return Some(stuck);
+    }
+    if &*s.phase.0 == "Failed" {
+        return Some(match (&*s.reason.0, &*s.message.0) {
+            ("", "") => "the Pod has failed".into(),
+            ("", message) => message.into(),
+            (reason, "") => reason.into(),
+            (reason, message) => format!("{reason}: {message}"),
+        });
+    }
+    s.condition("PodScheduled").filter(|c| c.is("False")).map(super::Condition::why)
+}
+
+/// Why a container does not run, when it will not by itself.
+fn stuck(c: &Container) -> Option<String> {
+    let name = &c.name.0;
+    let ended = |t: &Terminated| {
+        let code = t.exit_code.0.filter(|code| *code != 0)?;
+        let reason = if t.reason.0.is_empty() { String::new() } else { format!(" ({})", t.reason.0) };
+        Some(format!("exit code {code}{reason}"))
+    };
+    let last = ended(&c.last_state.0.terminated.0);
+    let waiting = &c.state.0.waiting.0;
+    match &*waiting.reason.0 {
+        "CrashLoopBackOff" => {
+            let why = last.unwrap_or_else(|| waiting.message.0.to_string());
+            return Some(format!("container {name}: CrashLoopBackOff: {why}"));
+        }
+        "ImagePullBackOff"
+        | "ErrImagePull"
+        | "ErrImageNeverPull"
+        | "InvalidImageName"
+        | "RegistryUnavailable"
+        | "CreateContainerConfigError"
+        | "CreateContainerError"
+        | "RunContainerError" => {
+            let message = &waiting.message.0;
+            let why = if message.is_empty() { String::new() } else { format!(": {message}") };
+            return Some(format!("container {name}: {}{why}", waiting.reason.0));
+        }
+        _ => {}
+    }
+    if let Some(ended) = ended(&c.state.0.terminated.0) {
+        return Some(format!("container {name}: {ended}"));
+    }
+    // It runs again, and may end again.
+    let restarted = c.restart_count.0.unwrap_or(0) > 0 && c.ready.0 == Some(false);
+    last.filter(|_| restarted).map(|ended| format!("container {name} was restarted: {ended}"))
+}
+
+/// A Pod that is a member by itself. What is wrong with a container is a failure: nothing else will mend it.
 pub(super) fn pod(o: &Observed<'_>) -> Health {
     let s = o.status;
-    let stuck = |containers: &[Container]| {
-        containers.iter().find_map(|c| {
-            let w = &c.state.0.waiting.0;
-            matches!(
-                &*w.reason.0,
-                "CrashLoopBackOff"
-                    | "ImagePullBackOff"
-                    | "ErrImagePull"
-                    | "InvalidImageName"
-                    | "CreateContainerConfigError"
-                    | "CreateContainerError"
-                    | "RunContainerError"
-            )
-            .then(|| {
-                let detail =
-                    if w.message.0.is_empty() { String::new() } else { format!(": {}", w.message.0) };
-                Health::failed(format!("container {}: {}{detail}", c.name.0, w.reason.0))
-            })
-        })
-    };
     match &*s.phase.0 {
         "Succeeded" => Health::current(),
-        "Failed" => Health::failed("the Pod has failed"),
+        "Failed" => Health::failed(trouble(s).unwrap_or_else(|| "the Pod has failed".into())),
         "Running" | "Pending" | "" => {
-            if let Some(failed) =
-                stuck(&s.init_container_statuses.0).or_else(|| stuck(&s.container_statuses.0))
-            {
-                return failed;
+            let containers = s.init_container_statuses.0.iter().chain(&s.container_statuses.0);
+            if let Some(failed) = containers.filter_map(stuck).next() {
+                return Health::failed(failed);
             }
             if let Some(c) = s.condition("PodScheduled").filter(|c| c.is("False")) {
                 return Health::progress(c.why());

@@ -20,12 +20,18 @@ pub(super) fn not_observed(o: &Observed<'_>) -> Option<Health> {
     None
 }
 
-/// Any kind: the condition Ready decides when there is one; without it, what exists is current.
+/// Any kind: the condition Ready decides when there is one, and else what others have in its place: Available (Kubernetes'
+/// own word for it), Programmed (Gateway API). Without any, what exists is current, as kstatus has it.
 pub(super) fn conditions(o: &Observed<'_>) -> Health {
-    match o.status.condition("Ready") {
-        Some(c) if !c.is("True") => Health::progress(c.why()),
-        _ => Health::current(),
+    let Some(c) = ["Ready", "Available", "Programmed"].iter().find_map(|t| o.status.condition(t)) else {
+        return Health::current();
+    };
+    if let (Some(generation), Some(observed)) = (o.generation, c.observed_generation.0)
+        && observed < generation
+    {
+        return Health::progress(format!("generation {generation} is not yet observed"));
     }
+    if c.is("True") { Health::current() } else { Health::progress(c.why()) }
 }
 
 /// CustomResourceDefinition: its names are accepted and it is served.

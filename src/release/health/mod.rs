@@ -92,8 +92,39 @@ pub fn is_read(group: &str, kind: &str) -> bool {
         "autoscaling" => kind == "HorizontalPodAutoscaler",
         "apiextensions.k8s.io" | "apiregistration.k8s.io" => true,
         // The rest of Kubernetes' own groups has no health to speak of: an object that exists is current.
-        _ => group.contains('.') && (!group.ends_with(".k8s.io") || group == "gateway.networking.k8s.io"),
+        _ => !is_built_in(group),
     }
+}
+
+/// Whether a group is one of Kubernetes' own. Others of its project (`cluster.x-k8s.io`, `gateway.networking.k8s.io`) are
+/// custom resources, and have conditions.
+fn is_built_in(group: &str) -> bool {
+    matches!(
+        group,
+        "" | "apps"
+            | "batch"
+            | "autoscaling"
+            | "policy"
+            | "extensions"
+            | "admissionregistration.k8s.io"
+            | "apiextensions.k8s.io"
+            | "apiregistration.k8s.io"
+            | "authentication.k8s.io"
+            | "authorization.k8s.io"
+            | "certificates.k8s.io"
+            | "coordination.k8s.io"
+            | "discovery.k8s.io"
+            | "events.k8s.io"
+            | "flowcontrol.apiserver.k8s.io"
+            | "internal.apiserver.k8s.io"
+            | "networking.k8s.io"
+            | "node.k8s.io"
+            | "rbac.authorization.k8s.io"
+            | "resource.k8s.io"
+            | "scheduling.k8s.io"
+            | "storage.k8s.io"
+            | "storagemigration.k8s.io"
+    )
 }
 
 /// What is known of an object.
@@ -177,19 +208,23 @@ struct LoadBalancer {
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct Condition {
     r#type: Text,
     status: Text,
     reason: Text,
     message: Text,
+    observed_generation: Int,
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct Container {
     name: Text,
     state: Struct<ContainerState>,
+    last_state: Struct<ContainerState>,
+    restart_count: Int,
+    ready: Flag,
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]
@@ -233,6 +268,11 @@ impl Condition {
             (r, m) => format!("{r}: {m}"),
         }
     }
+}
+
+/// What is wrong with a Pod of this status, for a person; none when it does well, or is on its way.
+pub fn trouble(status: &Status) -> Option<String> {
+    core::trouble(status)
 }
 
 /// The health of an object.
@@ -298,6 +338,10 @@ mod tests {
         ] {
             assert!(!is_read(group, kind), "{group} {kind}");
         }
-        assert!(is_read("example.com", "Database"));
+        for group in
+            ["example.com", "cluster.x-k8s.io", "gateway.networking.k8s.io", "snapshot.storage.k8s.io"]
+        {
+            assert!(is_read(group, "Database"), "{group}");
+        }
     }
 }
