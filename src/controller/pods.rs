@@ -137,21 +137,21 @@ impl Operator {
                     }
                     changed.iter().for_each(|workload| self.ask_about(&namespace, workload));
                 }
-                Ok(Event::Apply(pod)) => self.saw_pod(&namespace, &pod, pod.trouble.clone()),
+                Ok(Event::Apply(pod)) => self.saw_pod(&namespace, &pod, pod.trouble.as_deref()),
                 Ok(Event::Delete(pod)) => self.saw_pod(&namespace, &pod, None),
             }
         }
     }
 
     /// Takes in a Pod that was seen, and asks for a look at its workload when what is wrong has changed.
-    fn saw_pod(&self, namespace: &str, pod: &Pod, trouble: Option<Box<str>>) {
+    fn saw_pod(&self, namespace: &str, pod: &Pod, trouble: Option<&str>) {
         let Some(workload) = &pod.workload else { return };
         {
             let mut namespaces = self.pods.lock();
             let Some(w) = namespaces.get_mut(namespace) else { return };
-            let before = match trouble.clone() {
+            let before = match trouble {
                 Some(trouble) => {
-                    w.troubles.entry(workload.clone()).or_default().insert(pod.name().into(), trouble)
+                    w.troubles.entry(workload.clone()).or_default().insert(pod.name().into(), trouble.into())
                 }
                 None => {
                     let Some(pods) = w.troubles.get_mut(workload) else { return };
@@ -162,7 +162,7 @@ impl Operator {
                     before
                 }
             };
-            if before == trouble {
+            if before.as_deref() == trouble {
                 return;
             }
         }

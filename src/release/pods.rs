@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Pod {
                 .flatten();
             match of_deployment {
                 Some(name) => (GroupKind { group: group.into(), kind: "Deployment".into() }, name.into()),
-                None => (GroupKind { group: group.into(), kind: o.kind.0.clone() }, o.name.0.clone()),
+                None => (GroupKind { group: group.into(), kind: o.kind.0 }, o.name.0),
             }
         });
         let text = |t: Text| (!t.0.is_empty()).then(|| t.0.into_string());
@@ -173,7 +173,7 @@ mod tests {
                 json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 40s restarting failed container"}}),
                 exit.clone(),
             ),
-            container(json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}}), exit.clone()),
+            container(json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}}), exit),
             container(
                 json!({"running": {}}),
                 json!({"terminated": {"exitCode": 137, "reason": "OOMKilled"}}),

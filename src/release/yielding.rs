@@ -247,7 +247,7 @@ mod tests {
     }
 
     /// What is left out when we hold `ours` and somebody else `theirs`, and what is left of the body.
-    fn left(ours: Option<Value>, theirs: Value, pointers: &[&str]) -> (Vec<String>, Value) {
+    fn left(ours: Option<Value>, theirs: &Value, pointers: &[&str]) -> (Vec<String>, Value) {
         let mut entries = vec![
             json!({"manager": "kubectl", "operation": "Update", "subresource": "scale", "fieldsV1": theirs}),
         ];
@@ -261,19 +261,19 @@ mod tests {
 
     #[test]
     fn what_nobody_took_is_applied() {
-        let (out, body) = left(Some(ours()), json!({}), &["/spec", "/metadata/labels/app"]);
+        let (out, body) = left(Some(ours()), &json!({}), &["/spec", "/metadata/labels/app"]);
         assert_eq!((out, body), (vec![], deployment()));
-        let (out, _) = left(None, json!({"f:status": {}}), &["/spec"]);
+        let (out, _) = left(None, &json!({"f:status": {}}), &["/spec"]);
         assert_eq!(out, [] as [&str; 0], "nothing is taken before the first apply");
     }
 
     #[test]
     fn what_another_holds_is_theirs() {
         let replicas = json!({"f:spec": {"f:replicas": {}}});
-        let (out, body) = left(Some(ours()), replicas.clone(), &["/spec/replicas", "/metadata/labels"]);
+        let (out, body) = left(Some(ours()), &replicas, &["/spec/replicas", "/metadata/labels"]);
         assert_eq!(out, ["/spec/replicas"]);
         assert!(body["spec"].get("replicas").is_none());
-        let (out, _) = left(None, replicas, &["/spec/replicas"]);
+        let (out, _) = left(None, &replicas, &["/spec/replicas"]);
         assert_eq!(out, ["/spec/replicas"]);
     }
 
@@ -281,12 +281,12 @@ mod tests {
     fn what_was_removed_stays_removed() {
         let mut mine = ours();
         mine["f:metadata"] = json!({"f:labels": {"f:app": {}}});
-        let (out, body) = left(Some(mine), json!({}), &["/metadata/labels"]);
+        let (out, body) = left(Some(mine), &json!({}), &["/metadata/labels"]);
         assert_eq!(out, ["/metadata/labels/tier"]);
         assert_eq!(body["metadata"]["labels"], json!({"app": "web"}));
         let mut mine = ours();
         mine["f:metadata"] = json!({});
-        let (_, body) = left(Some(mine), json!({}), &["/metadata/labels/app", "/metadata/labels/tier"]);
+        let (_, body) = left(Some(mine), &json!({}), &["/metadata/labels/app", "/metadata/labels/tier"]);
         assert_eq!(
             body["metadata"],
             json!({"name": "web", "labels": {"app": "web", "tier": "front"}}),
@@ -302,7 +302,7 @@ mod tests {
             ["/spec/template/spec/containers/0/image"],
             ["/spec/template/spec/containers/*/image"],
         ] {
-            let (out, body) = left(Some(ours()), image.clone(), &pointers);
+            let (out, body) = left(Some(ours()), &image, &pointers);
             assert_eq!(out, ["/spec/template/spec/containers/0/image"]);
             assert_eq!(
                 body["spec"]["template"]["spec"]["containers"][0],
@@ -314,7 +314,7 @@ mod tests {
             .as_object_mut()
             .unwrap()
             .remove("k:{\"name\":\"side\"}");
-        let (out, body) = left(Some(mine), json!({}), &["/spec/template/spec/containers"]);
+        let (out, body) = left(Some(mine), &json!({}), &["/spec/template/spec/containers"]);
         assert_eq!(out, ["/spec/template/spec/containers/1"]);
         assert_eq!(body["spec"]["template"]["spec"]["containers"].as_array().unwrap().len(), 1);
     }
@@ -328,7 +328,7 @@ mod tests {
             "/spec/template/spec/containers/9",
             "//",
         ] {
-            let (out, body) = left(Some(ours()), json!({"f:spec": {"f:replicas": {}}}), &[pointer]);
+            let (out, body) = left(Some(ours()), &json!({"f:spec": {"f:replicas": {}}}), &[pointer]);
             assert_eq!((out.len(), body), (0, deployment()), "{pointer}");
         }
     }

@@ -52,7 +52,7 @@ async fn says(operator: &Operator, samples: &Resources, name: &str, words: &[&st
     }
 }
 
-async fn set_status(pods: &Api<Pod>, status: Value) {
+async fn set_status(pods: &Api<Pod>, status: &Value) {
     let name =
         pods.list(&ListParams::default().labels("app=web")).await.unwrap().items[0].metadata.name.clone();
     let patch = Patch::Merge(json!({ "status": status }));
@@ -75,17 +75,17 @@ async fn why_a_workload_is_not_ready() {
         json!({"phase": "Pending", "containerStatuses": [{"name": "main", "image": "a:1", "imageID": "", "ready": false, "restartCount": 0,
             "state": {"waiting": {"reason": reason, "message": message}}}]})
     };
-    set_status(&pods, waiting("ErrImagePull", "a:1: not found")).await;
+    set_status(&pods, &waiting("ErrImagePull", "a:1: not found")).await;
     says(&operator, &samples, "web", &["container main: ErrImagePull: a:1: not found"]).await;
     let mut crash = waiting("CrashLoopBackOff", "back-off 10s restarting failed container");
     crash["phase"] = "Running".into();
     crash["containerStatuses"][0]["restartCount"] = 2.into();
     crash["containerStatuses"][0]["lastState"] =
         json!({"terminated": {"exitCode": 3, "reason": "Error", "startedAt": null, "finishedAt": null}});
-    set_status(&pods, crash).await;
+    set_status(&pods, &crash).await;
     says(&operator, &samples, "web", &["container main: CrashLoopBackOff: exit code 3 (Error)"]).await;
     // A Pod that is mended is no reason any more.
-    set_status(&pods, json!({"containerStatuses": [{"name": "main", "image": "a:1", "imageID": "x", "ready": true, "restartCount": 2,
+    set_status(&pods, &json!({"containerStatuses": [{"name": "main", "image": "a:1", "imageID": "x", "ready": true, "restartCount": 2,
         "state": {"running": {"startedAt": null}}, "lastState": null}], "conditions": [
             {"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "True"}]}))
     .await;
@@ -109,7 +109,7 @@ async fn jobs_claims_and_pods_that_fail() {
         })
         .await
         .unwrap();
-    set_status(&pods, json!({"phase": "Failed"})).await;
+    set_status(&pods, &json!({"phase": "Failed"})).await;
     let failed = samples.await_condition(&operator, "job", "Stalled", "True").await.unwrap();
     let message = condition(&failed, "Ready").unwrap()["message"].as_str().unwrap();
     assert!(message.contains("Job.batch") && message.contains("BackoffLimitExceeded"), "{message}");
