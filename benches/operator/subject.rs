@@ -66,6 +66,7 @@ impl Chart {
         let render = self.renderer.render(&Input {
             spec: &spec.to_string(),
             overrides: &[],
+            unset: "",
             name,
             namespace,
             revision: 1,
