@@ -129,7 +129,7 @@ fn table() -> String {
          Templates have every function that Helm 4.3 has: those of Go's text/template, those of sprig 3.3 without `env` and\n\
          `expandenv`, and Helm's own. They answer what Helm's answer, and refuse in the same words. The types are Go's. In\n\
          native templates (`.tera`) each is a function and a filter, under its own name and in Tera's style, with\n\
-         arguments that have names; a filter takes what is piped as its last argument.\n\n\
+         arguments that have names; a filter takes what is piped as the first argument that is not named.\n\n\
          Random text, keys, certificates and times are made once for a release that the operator keeps, and stay.\n\n\
          This file is generated: `PINTLE_UPDATE_DOCS=1 cargo test --test functions table` writes it.\n",
     );
