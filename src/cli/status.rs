@@ -154,6 +154,11 @@ fn one(instance: &Instance) -> String {
     if let Some(resources) = &said.resources {
         line("Objects:", &format!("{} of {} ready", resources.ready, resources.total));
     }
+    if let Some(test) = &said.test {
+        let phase = instance.object["status"]["test"]["phase"].as_str().unwrap_or_default();
+        let began = ago(&test.started_at);
+        line("Tests:", format!("{phase}, begun {began} ago. {}", test.message).trim_end());
+    }
     let mut table = Table::new(&["CONDITION", "STATUS", "REASON", "SINCE", "MESSAGE"]);
     for c in &said.conditions {
         // What a chart has to say is printed below.
@@ -174,17 +179,17 @@ fn one(instance: &Instance) -> String {
         table.row(vec![format!("{} {place}{}", m.kind, m.name), m.status.clone(), m.message.clone()]);
     }
     section(&mut out, "", &table);
-    // Hooks say more than this version of the command knows of.
-    let mut table = Table::new(&["HOOK", "EVENTS", "PHASE", "MESSAGE"]);
+    let mut table = Table::new(&["HOOK", "EVENT", "PHASE", "MESSAGE"]);
     let hooks = instance.object["status"]["hooks"].as_array().cloned().unwrap_or_default();
     for hook in &hooks {
         let text = |key: &str| hook[key].as_str().unwrap_or_default().to_owned();
-        let mut events: Vec<&str> =
+        let events: Vec<&str> =
             hook["events"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        events.extend(hook["event"].as_str());
+        // The one that it ran at, or those that it waits for.
+        let event = hook["event"].as_str().filter(|event| !event.is_empty());
         table.row(vec![
             format!("{} {}", text("kind"), text("name")),
-            events.join(","),
+            event.map_or_else(|| events.join(","), str::to_owned),
             text("phase"),
             text("message"),
         ]);

@@ -11,7 +11,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Resource,
-    api::{ListParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::json;
 
@@ -81,6 +81,27 @@ async fn what_is_nobodys_is_refused_even_where_it_agrees() {
     assert_eq!(after.metadata.owner_references.unwrap()[0].uid, web.metadata.uid.unwrap());
     let note = samples.event(&operator, "web", "Adopted").await.unwrap();
     assert!(note.contains("it was made by kubectl-create"), "{note}");
+}
+
+#[tokio::test]
+async fn what_is_being_deleted_is_waited_for() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("adopt-leaving").await.unwrap();
+    let mut entry = entry("Sample", &sample());
+    entry["pintle"] = json!({"adoption": "Adopt"});
+    let operator = Operator::start(cluster, &space, &[entry], &[]).await.unwrap();
+    let maps: Api<ConfigMap> = space.api();
+    let theirs = json!({"metadata": {"name": "web-0", "finalizers": ["test.pintle.dev/held"]}});
+    let old = maps.create(&PostParams::default(), &serde_json::from_value(theirs).unwrap()).await.unwrap();
+    maps.delete("web-0", &DeleteParams::default()).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"workload": false})).await.unwrap();
+    let web = samples.await_condition(&operator, "web", "Ready", "False").await.unwrap();
+    assert_eq!(condition(&web, "Ready").unwrap()["reason"], "BeingDeleted");
+    let release = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    maps.patch("web-0", &PatchParams::default(), &release).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    assert_ne!(maps.get("web-0").await.unwrap().metadata.uid, old.metadata.uid);
 }
 
 #[tokio::test]

@@ -27,12 +27,20 @@ use crate::{
 };
 
 /// The reason of what belongs to somebody else.
-pub(super) const NOT_OURS: &str = "NotOurs";
+const NOT_OURS: &str = "NotOurs";
+/// The reason of what is on its way out.
+const LEAVING: &str = "BeingDeleted";
 /// The longest wait before it is tried again to have something that was somebody else's.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A resource version that no object has. An apply with it creates, and is a conflict where something is there: the API
 /// server looks at the version only of what exists.
 const NEVER: &str = "1";
+
+/// The longest wait before the next attempt after a problem, if it is one of this file: objects of others are not watched, so
+/// whether they are gone is found by trying.
+pub(super) fn longest_wait(problem: &Problem) -> Option<Duration> {
+    [NOT_OURS, LEAVING].contains(&problem.reason).then_some(LONGEST_WAIT)
+}
 
 /// The body of an apply that must not change anything that is there.
 pub(super) fn only_new(body: &Value) -> Value {
@@ -58,6 +66,10 @@ impl Work<'_> {
         was_ours: bool,
     ) -> Result<(), Problem> {
         let key = &desired.key;
+        if live.deletion_timestamp.is_some() {
+            let message = format!("{key} is there and is being deleted: it is made anew once it is gone");
+            return Err(Problem { reason: LEAVING, message, passing: true });
+        }
         let whose = whose(live, &self.parent, was_ours);
         self.allowed(key, &whose)?;
         if live.managed_fields.iter().flatten().any(takeover::is_ours) && whose == Whose::Ours {

@@ -156,10 +156,7 @@ impl Operator {
         match outcome {
             Outcome::Gone => return,
             Outcome::Failed(problem) => {
-                // What is somebody else's is not watched: whether it is gone is found by trying.
-                let longest =
-                    if problem.reason == adopt::NOT_OURS { adopt::LONGEST_WAIT } else { LONGEST_WAIT };
-                let wait = back_off(failures).min(longest);
+                let wait = back_off(failures).min(adopt::longest_wait(problem).unwrap_or(LONGEST_WAIT));
                 self.queue.add_at(id, Trigger::Retry, now + jittered(wait));
             }
             Outcome::Waiting(Some(until)) => self.queue.add_at(id, Trigger::Retry, *until),
