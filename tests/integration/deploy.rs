@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
+use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Api,
     api::{ApiResource, DeleteParams},
     core::GroupVersionKind,
+    runtime::wait::conditions,
 };
 use serde_json::{Value, json};
 
@@ -102,7 +104,10 @@ async fn the_service_account_of_the_chart_has_the_rights_that_the_operator_needs
     ledgers.change("all", json!({"replicas": 2})).await.unwrap();
     let webs = resources("Web", "webs");
     webs.annotate("all", "pintle.dev/test", "1").await.unwrap();
-    finish(&space, "all-web-test-connection", "Succeeded").await;
+    // The simulated kubelet would write over what is written before it has made the Pod run.
+    let (pods, test) = (space.api::<Pod>(), "all-web-test-connection");
+    wait::object(&pods, test, "it runs", conditions::is_pod_running()).await.unwrap();
+    finish(&space, test, "Succeeded").await;
     wait::until("the hook and the test have run", wait::PATIENCE, || async {
         operator.check()?;
         let (ledger, web) = (ledgers.api().get("all").await?, webs.api().get("all").await?);

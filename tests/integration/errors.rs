@@ -103,10 +103,10 @@ async fn a_watches_file_is_honoured_or_refused() {
     let cluster = Cluster::shared().await.unwrap();
     let space = cluster.namespace("watches").await.unwrap();
     let mut wrong = entry("Sample", &sample());
-    wrong["watchDependantResources"] = true.into();
+    wrong["pintle"] = json!({"drfit": {"mode": "Off"}});
     let mut operator = Operator::new(cluster, &space, &[wrong], &[]).await.unwrap();
     let error = format!("{:#}", operator.run().await.unwrap_err());
-    assert!(error.contains("unknown field `watchDependantResources`"), "{error}");
+    assert!(error.contains("unknown field `drfit`"), "{error}");
 
     let mut selected = entry("Sample", &sample());
     selected["selector"] = json!({"matchLabels": {"tier": "test"}});

@@ -433,7 +433,7 @@ impl<'a> Work<'a> {
             let extent = world.instance(self.id).map(|i| i.cr.marks.extent()).unwrap_or_default();
             let Some(memory) = world.memory(self.id) else { return };
             memory.settled = complete.then_some(self.inputs);
-            memory.awaits_kinds = false;
+            memory.awaits_kinds &= !complete;
             memory.expected = keys.clone();
             memory.rules = rules::hash(&rendering.prepared.desired);
             memory.requested = Some(self.cr.marks.reconcile().into());
