@@ -171,6 +171,13 @@ struct Live {
 impl Lookup for Live {
     fn lookup(&self, query: &LookupRecord) -> Result<Value, String> {
         let gvk = Gvk::of(&query.api_version, &query.kind);
+        // Helm asks for what a version of a group has, and passes on that there is none.
+        if !self.cluster.api_versions().contains(&query.api_version) {
+            return Err(format!(
+                "unable to get apiresource from unstructured: {}, Kind={}: the server could not find the requested resource",
+                query.api_version, query.kind
+            ));
+        }
         let found = self.cluster.fetch(&gvk, &query.namespace, &query.name);
         let found = self.runtime.block_on(found).map_err(|failure| failure.to_string())?;
         Ok(found.map_or_else(|| Value::from(tera::Map::new()), |object| from_json(&object)))
