@@ -84,7 +84,7 @@ async fn charts_see_the_cluster_as_with_helm() {
     let unknown = "apiVersion: example.com/v1\nkind: Nope\nmetadata: {name: x}\n";
     let (_, error) = same(cluster, &space, unknown).await;
     assert!(error.contains("no matches for kind \"Nope\""), "{error}");
-    let two = format!("{unknown}---\n{}", unknown.replace("name: x", "name: y, namespace: z"));
+    let two = format!("{unknown}---\n{}", unknown.replace("name: x", "name: other, namespace: z"));
     same(cluster, &space, &two).await;
     assert!(maps.get_opt("rel-looked-up").await.unwrap().is_none());
 }
