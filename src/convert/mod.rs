@@ -66,11 +66,24 @@ struct Unsupported {
 /// When an archive cannot be read.
 pub fn files(files: Vec<(String, Vec<u8>)>, limits: &chart::Limits) -> Result<Converted, chart::Error> {
     let mut converted = Converted::default();
-    let known: BTreeSet<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    let known = taken(&files);
     for (name, data) in files {
         one(name, data, &known, limits, &mut converted)?;
     }
     Ok(converted)
+}
+
+/// The names that files have already, and the short names of files that must keep theirs: some template speaks of them.
+fn taken(files: &[(String, Vec<u8>)]) -> BTreeSet<String> {
+    let mut taken: BTreeSet<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    for (name, _) in files.iter().filter(|(name, _)| name.ends_with(".tpl")) {
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let finder = memchr::memmem::Finder::new(base);
+        if files.iter().any(|(name, data)| name.contains("templates/") && finder.find(data).is_some()) {
+            taken.insert(format!("{}.tera", name.trim_end_matches(".tpl")));
+        }
+    }
+    taken
 }
 
 fn one(
@@ -91,8 +104,11 @@ fn one(
         }
         let stem = format!("{folder}charts/{}", archive.trim_end_matches(".tgz"));
         let unpacked = chart::unpack_archive(&data[..], limits)?;
+        let unpacked: Vec<_> =
+            unpacked.into_iter().map(|(path, data)| (format!("{stem}/{path}"), data)).collect();
+        let known = taken(&unpacked);
         for (path, data) in unpacked {
-            one(format!("{stem}/{path}"), data, known, limits, into)?;
+            one(path, data, &known, limits, into)?;
         }
         return Ok(());
     }
