@@ -152,7 +152,8 @@ impl Template {
                     return Err(error);
                 }
                 let hint = "Use --debug flag to render out invalid YAML";
-                let excerpt = error.downcast_ref::<render::Error>().map(render::Error::excerpt);
+                let excerpt = (error.downcast_ref::<render::Error>().map(render::Error::excerpt))
+                    .or_else(|| error.downcast_ref::<manifest::Error>().map(manifest::Error::excerpt));
                 let excerpt = excerpt.filter(|excerpt| !excerpt.is_empty());
                 let excerpt =
                     excerpt.map_or_else(String::new, |excerpt| format!("\n\n{}", excerpt.trim_end()));

@@ -140,11 +140,12 @@ impl Renderer for ChartRenderer {
         }
         let manifests =
             manifest::sort(files.iter().map(|(name, text)| (*name, text.as_ref())), Order::Install)
-                .map_err(|e| RenderError::Manifest(e.to_string()))?;
+                .map_err(|e| RenderError::Manifest(located(&e, &rendered.secrets)))?;
         let mut objects = Vec::with_capacity(manifests.objects.len());
         for manifest in &manifests.objects {
-            let object = yaml::parse_json(&manifest.text)
-                .map_err(|e| RenderError::Manifest(format!("{}: {e}", manifest.source)))?;
+            let object = yaml::parse_json(&manifest.text).map_err(|e| {
+                RenderError::Manifest(rendered.secrets.hide(&format!("{}: {e}", manifest.source)))
+            })?;
             // A document of comments alone is none.
             if !object.is_null() {
                 objects.push(Rendered { source: manifest.source.to_string(), object });
@@ -157,6 +158,13 @@ impl Renderer for ChartRenderer {
             generated: rendered.generated.iter().map(made).collect(),
         })
     }
+}
+
+/// Why the output is no YAML, with the line of it, and nothing that came from Secrets.
+fn located(error: &manifest::Error, secrets: &render::Secrets) -> String {
+    let excerpt = error.excerpt();
+    let text = if excerpt.is_empty() { error.to_string() } else { format!("{error}\n{excerpt}") };
+    secrets.hide(text.trim_end())
 }
 
 /// The values given: the spec, and the definition's overrides over it.

@@ -29,6 +29,57 @@ pub struct Error {
     pub document: String,
     /// Why.
     pub reason: String,
+    /// The line of the template's output that the reason is about, from 1, where it names one.
+    pub line: Option<usize>,
+}
+
+impl Error {
+    /// An error about a document of a file.
+    fn new(path: &str, file: &str, document: &str, reason: String) -> Self {
+        // A document is a part of its file.
+        let start = (document.as_ptr() as usize).saturating_sub(file.as_ptr() as usize);
+        let before = file.get(..start).unwrap_or_default();
+        let line = line_of(&reason).map(|line| before.matches('\n').count() + line);
+        Self { source_path: path.to_owned(), document: document.to_owned(), reason, line }
+    }
+
+    /// The line of the output, with the one before, marked; empty where the reason names none. Lines of a Secret are not
+    /// shown.
+    ///
+    /// ```text
+    ///   what web/templates/service.yaml writes, line 7
+    ///   6 | spec:
+    ///   7 |  ports: [
+    ///     |  ^
+    /// ```
+    #[must_use]
+    pub fn excerpt(&self) -> String {
+        let (Some(line), Some(at)) = (self.line, line_of(&self.reason)) else { return String::new() };
+        let head = format!("  what {} writes, line {line}", self.source_path);
+        let is_secret =
+            |line: &str| line.trim_start().strip_prefix("kind:").is_some_and(|kind| kind.contains("Secret"));
+        if self.document.lines().any(is_secret) {
+            return format!("{head} (of a Secret, which is not shown)\n");
+        }
+        let mut excerpt = format!("{head}\n");
+        let width = line.to_string().len();
+        let lines = self.document.lines().enumerate().skip(at.saturating_sub(2)).take(at.min(2));
+        let mut indent = 0;
+        for (offset, text) in lines {
+            let number = line + offset + 1 - at;
+            indent = text.len() - text.trim_start().len();
+            excerpt.push_str(&format!("  {number:width$} | {text}\n"));
+        }
+        excerpt.push_str(&format!("  {:width$} | {}^\n", "", " ".repeat(indent)));
+        excerpt
+    }
+}
+
+/// The line of the document that a reason of the YAML library names.
+fn line_of(reason: &str) -> Option<usize> {
+    let (_, rest) = reason.split_once("line ")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest[..digits].parse().ok().filter(|line| *line > 0)
 }
 
 /// One document of a template's output.
@@ -89,11 +140,7 @@ fn sort_read<'f>(
         }
         let source: Arc<str> = path.into();
         for document in split(text) {
-            let (head, object) = read(document).map_err(|reason| Error {
-                source_path: path.to_owned(),
-                document: document.to_owned(),
-                reason,
-            })?;
+            let (head, object) = read(document).map_err(|reason| Error::new(path, text, document, reason))?;
             let manifest = Manifest { source: source.clone(), text: document.to_owned(), head, object };
             match manifest.head.annotations.get(hook::ANNOTATION) {
                 None => manifests.objects.push(manifest),

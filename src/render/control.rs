@@ -59,6 +59,9 @@ pub(super) fn range(run: &Run, value: &Value) -> Result<Value, Fault> {
     }
     if let Some(count) = count(value)? {
         run.spend(usize::try_from(count.end).unwrap_or_default());
+        if let Some(frame) = run.frames.borrow_mut().last_mut() {
+            frame.counted = true;
+        }
         return Ok(Value::from(count.into_iter().map(|int| like(value, int)).collect::<Vec<_>>()));
     }
     match elements(run, value)? {

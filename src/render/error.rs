@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Secrets;
+
 /// Why a chart could not be parsed or rendered. [`fmt::Display`] gives Helm's text, whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -30,6 +32,15 @@ impl Error {
     /// An error that has no place in a template.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), places: Vec::new(), refused: false }
+    }
+
+    /// The same without what came from Secrets.
+    pub(super) fn hiding(mut self, secrets: &Secrets) -> Self {
+        self.message = secrets.hide(&self.message);
+        for place in &mut self.places {
+            place.text = secrets.hide(&place.text);
+        }
+        self
     }
 
     /// The source line that failed, underlined; empty when the error has no place.

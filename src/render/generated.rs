@@ -93,7 +93,10 @@ pub(super) fn call(run: &Run, function: &'static Function, kept: Kept, call: &Ca
     let before = run.made.borrow().iter().filter(same).count();
     key.ordinal = u32::try_from(before).unwrap_or(u32::MAX);
     let (value, fresh) = match run.generated.kept(&key) {
-        Some(value) => (value, false),
+        Some(value) => {
+            run.met.kept(&value);
+            (value, false)
+        }
         None => ((function.native)(call)?, true),
     };
     let per_revision = kept == Kept::PerRevision;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tera::{Context, Value};
 
-use crate::value::quote::quote;
+use crate::value::{quote::quote, typed};
 
 use super::{
     call::OwnError,
@@ -19,6 +19,8 @@ const MAX_NESTED: u32 = 1000;
 /// `include NAME DATA`
 pub(super) fn include(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
     let [name, data] = args else { return Ok(Value::from("")) };
+    // No template has a name that is not UTF-8, but the error tells it.
+    let bytes = typed::text_bytes(name).unwrap_or_default();
     let name = name.as_str().unwrap_or_default();
     let nested = run.included.borrow().get(name).copied().unwrap_or(0);
     if nested > MAX_NESTED {
@@ -27,8 +29,7 @@ pub(super) fn include(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
         return Err(GoError::new(text).into());
     }
     let Some((unit, template)) = run.resolve(name) else {
-        let text =
-            format!("template: no template {} associated with template \"gotpl\"", quote(name.as_bytes()));
+        let text = format!("template: no template {} associated with template \"gotpl\"", quote(bytes));
         return Err(GoError::new(text).into());
     };
     if let Some(count) = run.included.borrow_mut().get_mut(name) {

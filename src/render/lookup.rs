@@ -42,6 +42,9 @@ pub(super) fn lookup(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
     let text = |at: usize| args.get(at).and_then(Value::as_str).unwrap_or_default().to_owned();
     let query = LookupRecord { api_version: text(0), kind: text(1), namespace: text(2), name: text(3) };
     let answer = run.lookup.lookup(&query).map_err(GoError::new);
+    if let Ok(answer) = &answer {
+        run.met.looked_up(&query, answer);
+    }
     let mut lookups = run.lookups.borrow_mut();
     if !lookups.contains(&query) {
         lookups.push(query);

@@ -23,6 +23,7 @@ mod of_values;
 mod path;
 mod program;
 mod run;
+mod secrets;
 mod stack;
 mod tpl;
 mod unit;
@@ -38,6 +39,7 @@ pub use native::names::{
     answer as native_answer, arguments as native_arguments, names as native_names, spellings,
 };
 pub use program::{Inputs, Program, Rendered, RenderedFile, text};
+pub use secrets::Secrets;
 pub use stack::on_large_stack;
 pub use unit::check_native;
 pub use vocabulary::is_function;

@@ -91,7 +91,12 @@ enum Step {
 fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fault> {
     let name = &*field.name;
     let no_field = || {
-        let of = if held { "interface {}" } else { kind::type_of(&run.scope, value) };
+        let counted = || {
+            value.as_i128().is_some()
+                && !value.is_f64()
+                && run.frames.borrow().last().is_some_and(|frame| frame.counted)
+        };
+        let of = if held && !counted() { "interface {}" } else { kind::type_of(&run.scope, value) };
         Fault::Message(format!("can't evaluate field {name} in type {of}"))
     };
     if value.as_map().is_none() {

@@ -11,7 +11,7 @@ use crate::chart::Chart;
 
 use super::{
     Afresh, Capabilities, Error, Generated, GeneratedValues, Limits, Lookup, LookupRecord, NoCluster,
-    Release,
+    Release, Secrets,
     context::{self, ChartScope, Roots},
     error::{exec_error, parse_error},
     escape, native,
@@ -83,6 +83,8 @@ pub struct Rendered {
     pub lookups: Vec<LookupRecord>,
     /// The generated values that the templates used.
     pub generated: Vec<Generated>,
+    /// What the render learnt from Secrets: not to be repeated in whatever is said of its output.
+    pub secrets: Secrets,
 }
 
 /// A template file, rendered.
@@ -168,8 +170,19 @@ impl Program {
         ));
         run.scope.set_lenient(lenient);
         run.scope.set_resolves_names(inputs.resolve_names);
+        let files = self.render_files(&run, inputs).map_err(|error| error.hiding(&run.met.secrets()))?;
+        Ok(Rendered {
+            files,
+            lookups: run.lookups.take(),
+            generated: run.made.take(),
+            secrets: run.met.secrets(),
+        })
+    }
+
+    fn render_files(&self, run: &Rc<Run>, inputs: &Inputs) -> Result<Vec<RenderedFile>, Error> {
+        let shared = &self.shared;
         let capabilities = inputs.capabilities.object();
-        let roots = Roots::new(&run, &shared.charts, &inputs.values, &inputs.release, &capabilities);
+        let roots = Roots::new(run, &shared.charts, &inputs.values, &inputs.release, &capabilities);
         let mut files = Vec::with_capacity(shared.files.len());
         run.enter(|| {
             for (name, chart) in &shared.files {
@@ -178,7 +191,7 @@ impl Program {
                 let Some(template) = shared.unit.find(name) else { continue };
                 run.file.replace(Arc::clone(name));
                 let output = output_name(name);
-                let dot = roots.dot(&run, *chart, &output);
+                let dot = roots.dot(run, *chart, &output);
                 run.execute(0, template, 0, dot, &mut out).map_err(|stop| match stop {
                     Stop::Error(error) => exec_error(name, &error),
                     Stop::Limit(text) => Error::new(format!("{name}: {text}")),
@@ -189,7 +202,7 @@ impl Program {
             }
             Ok(())
         })?;
-        Ok(Rendered { files, lookups: run.lookups.take(), generated: run.made.take() })
+        Ok(files)
     }
 }
 

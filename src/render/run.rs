@@ -18,6 +18,7 @@ use crate::value::Scope;
 use super::{
     Generated, GeneratedValues, Limits, Lookup, LookupRecord,
     error::GoError,
+    secrets::Met,
     unit::{Running, TemplateId, Unit},
 };
 
@@ -74,6 +75,8 @@ pub(super) struct Frame {
     pub dot: Value,
     /// Variables of a template that had to be split.
     pub cells: Vec<Value>,
+    /// Whether it has ranged over a number, whose elements are of its type and in no `interface {}`.
+    pub counted: bool,
     /// The jump that a block which was split off ended with.
     pub left: Option<&'static str>,
 }
@@ -100,6 +103,8 @@ pub(super) struct Run {
     pub included: RefCell<HashMap<Box<str>, u32>>,
     pub lookups: RefCell<Vec<LookupRecord>>,
     pub made: RefCell<Vec<Generated>>,
+    /// What must not be repeated.
+    pub met: Met,
     /// The file that is being rendered.
     pub file: RefCell<Arc<str>>,
     fault: RefCell<Option<Fault>>,
@@ -132,6 +137,7 @@ impl Run {
             included: RefCell::default(),
             lookups: RefCell::default(),
             made: RefCell::default(),
+            met: Met::default(),
             file: RefCell::new("".into()),
             fault: RefCell::default(),
             depth: Cell::new(0),
@@ -223,7 +229,15 @@ impl Run {
         let code = Arc::clone(&self.units.borrow()[unit]);
         let context = code.context(self, template, &dot)?;
         let no_dot = dot.is_none();
-        self.frames.borrow_mut().push(Frame { unit, template, names, dot, cells: Vec::new(), left: None });
+        self.frames.borrow_mut().push(Frame {
+            unit,
+            template,
+            names,
+            dot,
+            cells: Vec::new(),
+            counted: false,
+            left: None,
+        });
         self.depth.set(self.depth.get() + 1);
         let result = code.render_to(template, &context, Sink { run: self, out });
         self.depth.set(self.depth.get() - 1);
