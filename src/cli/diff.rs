@@ -2,7 +2,7 @@
 
 use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 
 use super::{
@@ -49,13 +49,10 @@ impl Diff {
 
     /// Whether anything differs.
     async fn show(self) -> Result<bool> {
-        let (kind, Some(name)) = kinds::target(&self.resource)? else {
-            bail!("give one resource, as KIND/NAME");
-        };
+        let (kind, name) = kinds::one(&self.resource)?;
         let connection = self.connect.open().await?;
-        let kinds = kinds::served(&connection.client()).await?;
-        let kind = kinds::find(&kinds, &kind)?;
-        let instance = Instance::get(&connection, kind, &connection.namespace, &name).await?;
+        let kind = kinds::named(&connection, &kind).await?;
+        let instance = Instance::get(&connection, &kind, &connection.namespace, &name).await?;
         let loaded = desired::of_kind(&instance.gvk, &self.watches_file)?;
         let prepared = loaded.of_instance(&connection, &instance).await?;
         let (members, unread) = instance.members(&connection).await?;

@@ -42,17 +42,16 @@ impl Status {
     async fn show(self) -> Result<()> {
         let (kind, name) = kinds::target(&self.resource)?;
         let connection = self.connect.open().await?;
-        let kinds = kinds::served(&connection.client()).await?;
-        let kind = kinds::find(&kinds, &kind)?;
+        let kind = kinds::named(&connection, &kind).await?;
         let text = match name {
             Some(name) => {
-                let instance = Instance::get(&connection, kind, &connection.namespace, &name).await?;
+                let instance = Instance::get(&connection, &kind, &connection.namespace, &name).await?;
                 match self.output {
                     Form::Text => one(&instance),
                     form => form.print(&machine(&instance))?,
                 }
             }
-            None => self.list(&connection, kind).await?,
+            None => self.list(&connection, &kind).await?,
         };
         out::write(text.as_bytes())
     }

@@ -317,12 +317,7 @@ pub fn located(argument: &str) -> Result<PathBuf> {
 
 /// Splits and sorts what templates wrote.
 fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
-    let texts: Vec<_> = rendered
-        .files
-        .iter()
-        .filter(|file| !file.is_notes())
-        .map(|file| (&*file.name, file.text()))
-        .collect();
+    let texts = rendered.manifests();
     let sorted = manifest::sort_heads(texts.iter().map(|(name, text)| (*name, &**text)), Order::Install);
     sorted.map_err(|error| {
         let mut written = String::new();

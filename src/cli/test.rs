@@ -8,7 +8,6 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Api,
     api::{DynamicObject, ListParams, LogParams, Patch, PatchParams},
-    core::ApiResource,
     runtime::wait::await_condition,
 };
 use serde_json::{Value, json};
@@ -16,14 +15,11 @@ use serde_json::{Value, json};
 use super::{
     connect::{Connect, Connection, block_on},
     out::{self, Form},
-    view::kinds,
+    view::{self, kinds},
 };
-use crate::{
-    api::{
-        duration, names,
-        status::{Hook, HookPhase, Status, conditions},
-    },
-    release::cluster::dynamic,
+use crate::api::{
+    duration, names,
+    status::{Hook, HookPhase, Status, conditions},
 };
 
 /// Run the tests of a resource's chart, and wait for what they come to
@@ -52,21 +48,11 @@ impl Test {
     }
 
     async fn ask(self) -> Result<()> {
-        let (kind, Some(name)) = kinds::target(&self.resource)? else {
-            bail!("give one resource, as KIND/NAME")
-        };
+        let (kind, name) = kinds::one(&self.resource)?;
         let connection = self.connect.open().await?;
-        let kinds = kinds::served(&connection.client()).await?;
-        let kind = kinds::find(&kinds, &kind)?;
-        let resource = ApiResource {
-            api_version: format!("{}/{}", kind.group, kind.version),
-            group: kind.group.clone(),
-            version: kind.version.clone(),
-            kind: kind.kind.clone(),
-            plural: kind.plural.clone(),
-        };
+        let kind = kinds::named(&connection, &kind).await?;
         let namespace = if kind.namespaced { &*connection.namespace } else { "" };
-        let api: Api<DynamicObject> = dynamic(connection.client(), &resource, namespace);
+        let (_, api) = view::api(&connection, &kind, namespace)?;
         let request = jiff::Timestamp::now().to_string();
         let patch = json!({ "metadata": { "annotations": { names::TEST: request } } });
         api.patch(&name, &PatchParams::default(), &Patch::Merge(patch))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use k8s_openapi::api::core::v1::Event;
 use kube::{Api, api::ListParams};
@@ -60,13 +60,10 @@ impl Tree {
     }
 
     async fn show(self) -> Result<()> {
-        let (kind, Some(name)) = kinds::target(&self.resource)? else {
-            bail!("give one resource, as KIND/NAME");
-        };
+        let (kind, name) = kinds::one(&self.resource)?;
         let connection = self.connect.open().await?;
-        let kinds = kinds::served(&connection.client()).await?;
-        let kind = kinds::find(&kinds, &kind)?;
-        let instance = Instance::get(&connection, kind, &connection.namespace, &name).await?;
+        let kind = kinds::named(&connection, &kind).await?;
+        let instance = Instance::get(&connection, &kind, &connection.namespace, &name).await?;
         let (members, mut unread) = instance.members(&connection).await?;
         let mut made = made(&connection, &members, &mut unread).await;
         let drifts = drifts(&connection, &instance, &mut unread).await;

@@ -210,14 +210,7 @@ impl<'a, 'w> Template<'a, 'w> {
         }
         let nested = self.open(branch, chained, &value)?;
         self.list(&branch.list)?;
-        let chain = branch.else_chained.then_some(branch.else_list).flatten();
-        match chain.as_ref().map(|list| list.nodes) {
-            Some([Node::If(inner)]) => self.condition(inner, true)?,
-            _ => {
-                self.otherwise(branch)?;
-                self.writer.tags(branch.close, &[Tag::Block("endif".to_owned())])?;
-            }
-        }
+        self.alternatives(branch)?;
         self.close(nested);
         self.scope.close(mark);
         Ok(())
@@ -243,6 +236,19 @@ impl<'a, 'w> Template<'a, 'w> {
             // What trims before goes to the first one.
             if self.writer.out[at..].starts_with("{% endif %}{%-") {
                 self.writer.out.replace_range(at..at + "{% endif %}{%-".len(), "{%- endif %}{%");
+            }
+        }
+    }
+
+    /// What follows the body of an `if` or a `with`: what is chained to it, or its `else` and its end.
+    fn alternatives(&mut self, branch: &Branch<'a>) -> Result<(), Unsupported> {
+        let chain = branch.else_chained.then_some(branch.else_list).flatten();
+        match chain.as_ref().map(|list| list.nodes) {
+            Some([Node::If(inner)]) => self.condition(inner, true),
+            Some([Node::With(inner)]) => self.with(inner, true),
+            _ => {
+                self.otherwise(branch)?;
+                self.writer.tags(branch.close, &[Tag::Block("endif".to_owned())])
             }
         }
     }
@@ -285,14 +291,7 @@ impl<'a, 'w> Template<'a, 'w> {
         }
         self.list(&branch.list)?;
         self.dot = outer;
-        let chain = branch.else_chained.then_some(branch.else_list).flatten();
-        match chain.as_ref().map(|list| list.nodes) {
-            Some([Node::With(inner)]) => self.with(inner, true)?,
-            _ => {
-                self.otherwise(branch)?;
-                self.writer.tags(branch.close, &[Tag::Block("endif".to_owned())])?;
-            }
-        }
+        self.alternatives(branch)?;
         self.close(nested);
         self.scope.close(mark);
         Ok(())

@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, ToSocketAddrs as _};
 use tera::{Map, Value, value::Key};
 
 use super::{Call, Error, Family, Function, Outcome, Param, lists, text};
-use crate::value::{kind, quote, typed};
+use crate::value::{kind, net, quote, typed};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("urlParse", Family::Urls, &[Param::String], parse_url, "The parts of a URL."),
@@ -123,7 +123,8 @@ fn parse_main(raw: &[u8]) -> Result<Url, String> {
         url.path = raw.to_vec();
         return Ok(url);
     }
-    let (scheme, rest) = scheme(raw)?;
+    let (scheme, rest): (&[u8], &[u8]) =
+        net::scheme(raw)?.map_or((&[], raw), |colon| (&raw[..colon], &raw[colon + 1..]));
     url.scheme = scheme.to_ascii_lowercase();
     let (rest, query) = cut(rest, b'?');
     url.query = query.to_vec();
@@ -144,19 +145,6 @@ fn parse_main(raw: &[u8]) -> Result<Url, String> {
     }
     url.path = unescape(path, Place::Path)?;
     Ok(url)
-}
-
-fn scheme(raw: &[u8]) -> Result<(&[u8], &[u8]), String> {
-    for (at, byte) in raw.iter().enumerate() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => {}
-            b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
-            b':' if at == 0 => return Err("missing protocol scheme".to_owned()),
-            b':' => return Ok((&raw[..at], &raw[at + 1..])),
-            _ => break,
-        }
-    }
-    Ok((&[], raw))
 }
 
 type User = Option<(Vec<u8>, Option<Vec<u8>>)>;

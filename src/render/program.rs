@@ -110,6 +110,15 @@ impl RenderedFile {
     }
 }
 
+impl Rendered {
+    /// What templates wrote for the cluster, all but the notes: the name of each and its text.
+    #[must_use]
+    pub fn manifests(&self) -> Vec<(&str, std::borrow::Cow<'_, str>)> {
+        let manifests = self.files.iter().filter(|file| !file.is_notes());
+        manifests.map(|file| (&*file.name, file.text())).collect()
+    }
+}
+
 impl Program {
     /// Compiles the templates of a chart whose dependencies have been processed.
     ///

@@ -156,8 +156,9 @@ fn parse(text: &str) -> Result<Url<'_>, String> {
     if text == "*" {
         return Ok(Url { absolute: false, host: "", path: "*" });
     }
-    let (scheme, rest) = scheme(text)?;
-    let absolute = !scheme.is_empty();
+    let colon = scheme(text.as_bytes())?;
+    let absolute = colon.is_some();
+    let (scheme, rest) = colon.map_or(("", text), |colon| (&text[..colon], &text[colon + 1..]));
     let rest = rest.split('?').next().unwrap_or(rest);
     if !rest.starts_with('/') {
         if absolute {
@@ -188,17 +189,21 @@ fn parse(text: &str) -> Result<Url<'_>, String> {
     Ok(Url { absolute, host, path })
 }
 
-fn scheme(text: &str) -> Result<(&str, &str), String> {
-    for (at, byte) in text.bytes().enumerate() {
+/// Where the scheme of a URL ends and the rest begins: the place of its colon, or none where it has no scheme.
+///
+/// # Errors
+/// In the words of Go's net/url, when it begins with the colon.
+pub fn scheme(raw: &[u8]) -> Result<Option<usize>, String> {
+    for (at, byte) in raw.iter().enumerate() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => {}
             b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
             b':' if at == 0 => return Err("missing protocol scheme".into()),
-            b':' => return Ok((&text[..at], &text[at + 1..])),
+            b':' => return Ok(Some(at)),
             _ => break,
         }
     }
-    Ok(("", text))
+    Ok(None)
 }
 
 fn check_host(scheme: &str, host: &str) -> Result<(), String> {

@@ -14,12 +14,7 @@ const CHANGING: &[&str] = &["helm.sh/chart", "app.kubernetes.io/version", "chart
 /// Looks at all that a chart renders, taken together.
 pub(super) fn remark(linter: &mut Linter<'_>, rendered: &Rendered) {
     let mut remarks = Vec::new();
-    let texts: Vec<_> = rendered
-        .files
-        .iter()
-        .filter(|file| !file.is_notes())
-        .map(|file| (&*file.name, file.text()))
-        .collect();
+    let texts = rendered.manifests();
     // What does not parse was complained of before.
     let Ok(manifests) = manifest::sort(texts.iter().map(|(name, text)| (*name, &**text)), Order::Install)
     else {

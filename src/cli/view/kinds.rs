@@ -3,6 +3,8 @@
 use anyhow::{Context as _, Result, bail};
 use kube::Client;
 
+use crate::cli::connect::Connection;
+
 /// A kind that the cluster serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kind {
@@ -70,7 +72,7 @@ pub async fn served(client: &Client) -> Result<Vec<Kind>> {
 }
 
 /// The kind that a word names: a kind, plural, singular or short name, with its group where that is needed.
-pub fn find<'k>(kinds: &'k [Kind], word: &str) -> Result<&'k Kind> {
+fn find<'k>(kinds: &'k [Kind], word: &str) -> Result<&'k Kind> {
     let lower = word.to_lowercase();
     let (name, group) = match lower.split_once('.') {
         Some((name, group)) => (name, Some(group)),
@@ -84,6 +86,20 @@ pub fn find<'k>(kinds: &'k [Kind], word: &str) -> Result<&'k Kind> {
             let all: Vec<String> = several.iter().map(|kind| kind.full()).collect();
             bail!("\"{word}\" is more than one resource type: write {}", all.join(" or "))
         }
+    }
+}
+
+/// The kind that a word names, among those of a cluster.
+pub async fn named(connection: &Connection, word: &str) -> Result<Kind> {
+    let kinds = served(&connection.client()).await?;
+    find(&kinds, word).cloned()
+}
+
+/// What a command for one resource is about: its kind and its name.
+pub fn one(words: &[String]) -> Result<(String, String)> {
+    match target(words)? {
+        (kind, Some(name)) => Ok((kind, name)),
+        (_, None) => bail!("give one resource, as KIND/NAME"),
     }
 }
 

@@ -59,9 +59,7 @@ impl Instance {
 
     /// One instance. `namespace` is not looked at where the kind has none.
     pub async fn get(connection: &Connection, kind: &Kind, namespace: &str, name: &str) -> Result<Self> {
-        let (gvk, resource) = address(connection, kind)?;
-        let namespace = if kind.namespaced { namespace } else { "" };
-        let api: Api<DynamicObject> = dynamic(connection.client(), &resource, namespace);
+        let (gvk, api) = api(connection, kind, namespace)?;
         match api.get_opt(name).await.with_context(|| format!("{}/{name}", kind.kind))? {
             Some(object) => Self::new(gvk, object),
             None => bail!("{} \"{name}\" not found", kind.full()),
@@ -70,9 +68,7 @@ impl Instance {
 
     /// All instances of a kind; in all namespaces when `namespace` is empty.
     pub async fn list(connection: &Connection, kind: &Kind, namespace: &str) -> Result<Vec<Self>> {
-        let (gvk, resource) = address(connection, kind)?;
-        let namespace = if kind.namespaced { namespace } else { "" };
-        let api: Api<DynamicObject> = dynamic(connection.client(), &resource, namespace);
+        let (gvk, api) = api(connection, kind, namespace)?;
         let list = api.list(&ListParams::default()).await.with_context(|| kind.full())?;
         list.items.into_iter().map(|object| Self::new(gvk.clone(), object)).collect()
     }
@@ -121,10 +117,12 @@ impl Instance {
     }
 }
 
-fn address(connection: &Connection, kind: &Kind) -> Result<(Gvk, ApiResource)> {
+/// The API of a kind's instances. `namespace` is not looked at where the kind has none; empty stands for all.
+pub fn api(connection: &Connection, kind: &Kind, namespace: &str) -> Result<(Gvk, Api<DynamicObject>)> {
     let gvk = Gvk { group: kind.group.clone(), version: kind.version.clone(), kind: kind.kind.clone() };
     let (resource, _) = connection.cluster.resource_in(&gvk).context("the kind is not served any more")?;
-    Ok((gvk, resource))
+    let namespace = if kind.namespaced { namespace } else { "" };
+    Ok((gvk, dynamic(connection.client(), &resource, namespace)))
 }
 
 /// The objects of a kind, each with its kind in it.

@@ -66,11 +66,7 @@ impl Reader<'_> {
         loop {
             let place = self.scan.place();
             match self.scan.next()? {
-                c if is_space(c) || is_line_end(c) => continue,
-                '#' => {
-                    self.comment()?;
-                    continue;
-                }
+                c if self.is_blank(c)? => continue,
                 '[' => self.header()?,
                 END => return Ok(()),
                 _ => {
@@ -106,6 +102,16 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a character that was read says nothing between two items: a space, the end of a line, or a comment, which is
+    /// then read to its end.
+    fn is_blank(&mut self, c: char) -> Read<bool> {
+        if c == '#' {
+            self.comment()?;
+            return Ok(true);
+        }
+        Ok(is_space(c) || is_line_end(c))
     }
 
     fn comment(&mut self) -> Read<()> {
@@ -313,11 +319,7 @@ impl Reader<'_> {
         loop {
             let place = self.scan.place();
             match self.scan.next()? {
-                c if is_space(c) || is_line_end(c) => continue,
-                '#' => {
-                    self.comment()?;
-                    continue;
-                }
+                c if self.is_blank(c)? => continue,
                 ',' => return Err(self.scan.fault("unexpected comma").into()),
                 ']' => break,
                 _ => self.scan.back_to(place),
@@ -334,8 +336,7 @@ impl Reader<'_> {
     fn after_item(&mut self, end: char, wanted: &str, instead: &str) -> Read<bool> {
         loop {
             match self.scan.next()? {
-                c if is_space(c) || is_line_end(c) => {}
-                '#' => self.comment()?,
+                c if self.is_blank(c)? => {}
                 ',' => return Ok(false),
                 c if c == end => return Ok(true),
                 c => {
@@ -361,13 +362,8 @@ impl Reader<'_> {
             }
             let place = self.scan.place();
             match self.scan.next()? {
-                c if is_space(c) || is_line_end(c) => {
+                c if self.is_blank(c)? => {
                     after_comma = false;
-                    continue;
-                }
-                '#' => {
-                    after_comma = false;
-                    self.comment()?;
                     continue;
                 }
                 ',' => return Err(self.scan.fault("unexpected comma").into()),
