@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Cluster, Namespace, program, wait},
-    operator::{Operator, Resources, condition, entry, sample},
+    operator::{self, Operator, Resources, condition, sample},
 };
 
 /// The chart that renders what its values hold.
@@ -26,12 +26,7 @@ pub fn raw() -> PathBuf {
 
 /// A ready resource `web` of the test chart, under a definition with this `pintle` key.
 async fn ready(prefix: &str, pintle: Value) -> (Namespace, Operator, Resources) {
-    let cluster = Cluster::shared().await.unwrap();
-    let space = cluster.namespace(prefix).await.unwrap();
-    let mut definition = entry("Sample", &sample());
-    definition["pintle"] = pintle;
-    let operator = Operator::start(cluster, &space, &[definition], &[]).await.unwrap();
-    let samples = Resources::new(&space, "Sample");
+    let (space, operator, samples) = operator::start(prefix, &sample(), pintle).await.unwrap();
     samples.create("web", json!({})).await.unwrap();
     samples.ready(&operator, "web").await.unwrap();
     (space, operator, samples)
@@ -237,13 +232,7 @@ async fn what_admission_changes_is_no_drift() {
     assert_eq!(map.data.as_ref().unwrap()["message"], "by admission");
     assert_eq!(map.data.as_ref().unwrap()["added"], "by admission");
     // Nobody fights over it, and it is not written again and again.
-    samples.annotate("web", "pintle.dev/reconcile", "now").await.unwrap();
-    operator
-        .until("the annotation was acted on", || async {
-            Ok(operator.log()?.contains("metadata changed").then_some(()))
-        })
-        .await
-        .unwrap();
+    samples.look_again(&operator, "web", "now").await.unwrap();
     assert!(drifts(&operator).await < 0.1);
     let again = maps.get("web-0").await.unwrap();
     assert_eq!(again.metadata.resource_version, map.metadata.resource_version);

@@ -117,13 +117,7 @@ async fn everything_generated_outlives_restart_upgrade_and_chart_version() {
     // The same revision has the same clock too: nothing is written.
     operator.kill().await.unwrap();
     operator.run().await.unwrap();
-    samples.annotate("web", "pintle.dev/reconcile", "1").await.unwrap();
-    operator
-        .until("the annotation was acted on", || async {
-            Ok(operator.log()?.contains("metadata changed").then_some(()))
-        })
-        .await
-        .unwrap();
+    samples.look_again(&operator, "web", "1").await.unwrap();
     assert_eq!(read().await, first);
 
     let same_but_for_the_clock = |other: &BTreeMap<String, Vec<u8>>| {

@@ -10,17 +10,11 @@ use serde_json::{Value, json};
 use crate::{
     drift_rules::raw,
     harness::{Cluster, Namespace},
-    operator::{Operator, Resources, condition, entry, install_crd},
+    operator::{Operator, Resources, condition, install_crd},
 };
 
 async fn start(prefix: &str, pintle: Value) -> (Namespace, Operator, Resources) {
-    let cluster = Cluster::shared().await.unwrap();
-    let space = cluster.namespace(prefix).await.unwrap();
-    let mut definition = entry("Sample", &raw());
-    definition["pintle"] = pintle;
-    let operator = Operator::start(cluster, &space, &[definition], &[]).await.unwrap();
-    let samples = Resources::new(&space, "Sample");
-    (space, operator, samples)
+    crate::operator::start(prefix, &raw(), pintle).await.unwrap()
 }
 
 /// A Pod template that no node takes, so that what its Pods say is the test's to choose.

@@ -121,13 +121,7 @@ async fn a_chart_that_prints_its_revision_settles() {
     let map = space.api::<ConfigMap>().get("web-0").await.unwrap();
     assert_eq!(map.data.unwrap()["revision"], "2");
     // Another look, at everything, changes nothing.
-    samples.annotate("web", "pintle.dev/reconcile", "now").await.unwrap();
-    operator
-        .until("the annotation was acted on", || async {
-            Ok((operator.log()?.contains("metadata changed")).then_some(()))
-        })
-        .await
-        .unwrap();
+    samples.look_again(&operator, "web", "now").await.unwrap();
     let again = space.api::<ConfigMap>().get("web-0").await.unwrap();
     assert_eq!(again.metadata.resource_version, map.metadata.resource_version);
     assert_eq!(samples.api().get("web").await.unwrap().data["status"]["release"]["revision"], 2);

@@ -123,13 +123,7 @@ data: {password: {{ if $old }}{{ $old.data.password }}{{ else }}{{ randAlphaNum 
     let first = read().await;
     // What was made has been looked at by now, or is with the next look.
     for n in ["1", "2"] {
-        samples.annotate("web", "pintle.dev/reconcile", n).await.unwrap();
-        operator
-            .until("the annotation was acted on", || async {
-                Ok(operator.log()?.contains("metadata changed").then_some(()))
-            })
-            .await
-            .unwrap();
+        samples.look_again(&operator, "web", n).await.unwrap();
         assert_eq!(read().await, first);
         operator.stop().await.unwrap();
         operator.run().await.unwrap();

@@ -54,13 +54,7 @@ async fn an_object_without_a_name_is_made_once() {
     samples.annotate("web", "pintle.dev/reconcile", "1").await.unwrap();
     operator.kill().await.unwrap();
     operator.run().await.unwrap();
-    samples.annotate("web", "pintle.dev/reconcile", "2").await.unwrap();
-    operator
-        .until("the annotation was acted on", || async {
-            Ok(operator.log()?.contains("metadata changed").then_some(()))
-        })
-        .await
-        .unwrap();
+    samples.look_again(&operator, "web", "2").await.unwrap();
     assert_eq!(only().await, first);
     // Rendered otherwise it is another object, and the one before goes.
     samples.change("web", json!({"text": text.replace("IMAGE", "seed:2")})).await.unwrap();
@@ -98,13 +92,7 @@ async fn what_only_the_cluster_writes_is_passed_over() {
     assert!(web.metadata.generation.unwrap() <= 2 && web.metadata.creation_timestamp.is_some());
     // A second look writes nothing.
     let before = web.metadata.resource_version;
-    samples.annotate("web", "pintle.dev/reconcile", "1").await.unwrap();
-    operator
-        .until("the annotation was acted on", || async {
-            Ok(operator.log()?.contains("metadata changed").then_some(()))
-        })
-        .await
-        .unwrap();
+    samples.look_again(&operator, "web", "1").await.unwrap();
     let again = space.api::<k8s_openapi::api::apps::v1::Deployment>().get("web").await.unwrap();
     assert_eq!(again.metadata.resource_version, before);
 }

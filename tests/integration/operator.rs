@@ -47,6 +47,17 @@ pub fn entry(kind: &str, chart: &Path) -> Value {
     json!({ "group": GROUP, "version": "v1", "kind": kind, "chart": chart })
 }
 
+/// A namespace with an operator for the kind Sample, of this chart, whose definition has this `pintle` key.
+pub async fn start(prefix: &str, chart: &Path, pintle: Value) -> Result<(Namespace, Operator, Resources)> {
+    let cluster = Cluster::shared().await?;
+    let space = cluster.namespace(prefix).await?;
+    let mut definition = entry("Sample", chart);
+    definition["pintle"] = pintle;
+    let operator = Operator::start(cluster, &space, &[definition], &[]).await?;
+    let samples = Resources::new(&space, "Sample");
+    Ok((space, operator, samples))
+}
+
 /// The API of a kind of [`GROUP`].
 pub fn kind(kind: &str) -> ApiResource {
     let plural = KINDS.iter().find(|(k, _)| *k == kind).map_or("", |(_, plural)| plural);
@@ -325,6 +336,17 @@ impl Resources {
     /// Merges into the spec of one.
     pub async fn change(&self, name: &str, spec: Value) -> Result<DynamicObject> {
         Ok(self.api.patch(name, &PatchParams::default(), &Patch::Merge(json!({ "spec": spec }))).await?)
+    }
+
+    /// Asks, by the annotation, for everything to be applied again, and waits until a reconcile that a change of metadata
+    /// triggered has come after it.
+    pub async fn look_again(&self, operator: &Operator, name: &str, value: &str) -> Result<()> {
+        let looks = || Ok::<_, anyhow::Error>(operator.log()?.matches("metadata changed").count());
+        let before = looks()?;
+        self.annotate(name, "pintle.dev/reconcile", value).await?;
+        operator
+            .until("the annotation was acted on", || async { Ok((looks()? > before).then_some(())) })
+            .await
     }
 
     /// Sets an annotation.
