@@ -23,7 +23,7 @@ use super::{global::Reach, out, template, values::ValueFlags};
 /// Convert a chart of Go templates into a chart of Tera templates
 ///
 /// Writes a chart into OUT that renders to the same bytes: its templates in Tera's language, archives in charts/ unpacked and
-/// converted too, everything else as it is. Then renders both, with the values given, and fails if they differ.
+/// converted too, everything else as it is, but for what .helmignore names. Then renders both, with the values given, and fails if they differ.
 #[derive(Args)]
 pub struct Convert {
     /// The chart: a folder or an archive

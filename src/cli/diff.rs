@@ -17,7 +17,7 @@ pub const TROUBLE: u8 = 2;
 /// Show what the operator would change about a resource's objects
 ///
 /// The chart is rendered as the operator would, and the API server is asked, without anything being changed, what it would make
-/// of each object. Values of Secrets are masked. The exit code is that of kubectl diff: 0 when nothing differs, 1 when
+/// of each object. Fields that drift rules leave to others are shown too. Values of Secrets are masked. The exit code is that of kubectl diff: 0 when nothing differs, 1 when
 /// something does, 2 after an error.
 #[derive(Args)]
 pub struct Diff {
