@@ -1,23 +1,14 @@
 //! Which characters Go takes for letters and digits.
 
+use crate::value::printable::is_in;
+
 /// Whether a character may be part of an identifier, a field or a variable: `_`, a letter (category L) or a decimal
 /// digit (Nd), by the Unicode version of Go's `unicode` package.
 pub(super) fn is_alphanumeric(c: char) -> bool {
     if c.is_ascii() {
         return c == '_' || c.is_ascii_alphanumeric();
     }
-    let c = u32::from(c);
-    LETTERS_AND_DIGITS
-        .binary_search_by(|&(first, last)| {
-            if last < c {
-                std::cmp::Ordering::Less
-            } else if first > c {
-                std::cmp::Ordering::Greater
-            } else {
-                std::cmp::Ordering::Equal
-            }
-        })
-        .is_ok()
+    is_in(c, LETTERS_AND_DIGITS)
 }
 
 /// Ranges of categories L and Nd beyond ASCII, Unicode 15.0.

@@ -303,11 +303,8 @@ impl Cluster {
             "resourceVersion": live.metadata.resource_version,
             "finalizers": after,
         }});
-        let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
-        let params =
-            PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        match api.patch(&key.name, &params, &Patch::Merge(&patch)).await.map_err(Failure::of) {
-            Ok(_) => Ok(true),
+        match self.merge(key, &patch).await {
+            Ok(()) => Ok(true),
             Err(Failure::NotFound(_)) => Ok(false),
             Err(failure) => Err(failure),
         }
@@ -344,11 +341,17 @@ impl Cluster {
         let Some(managed) = takeover::merged(live, owner) else { return Ok(false) };
         let patch =
             json!({ "metadata": { "resourceVersion": live.resource_version, "managedFields": managed } });
+        self.merge(key, &patch).await?;
+        Ok(true)
+    }
+
+    /// Merges a patch of metadata into an object, in the name of our field manager.
+    async fn merge(&self, key: &ObjectKey, patch: &Value) -> Result<(), Failure> {
         let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
         let params =
             PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        api.patch(&key.name, &params, &Patch::Merge(&patch)).await.map_err(Failure::of)?;
-        Ok(true)
+        api.patch(&key.name, &params, &Patch::Merge(patch)).await.map_err(Failure::of)?;
+        Ok(())
     }
 
     /// Takes our labels and the owner with `owner` as uid from an object, and leaves it. False when it is gone.
@@ -367,11 +370,8 @@ impl Cluster {
             "labels": { names::PART_OF: null, names::DEFINITION: null },
             "ownerReferences": owners,
         }});
-        let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
-        let params =
-            PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        match api.patch(&key.name, &params, &Patch::Merge(&patch)).await.map_err(Failure::of) {
-            Ok(_) => Ok(true),
+        match self.merge(key, &patch).await {
+            Ok(()) => Ok(true),
             Err(Failure::NotFound(_)) => Ok(false),
             Err(failure) => Err(failure),
         }

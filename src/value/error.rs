@@ -28,9 +28,9 @@ pub enum Error {
     /// A field of a struct that Go does not let a template see.
     #[error("{0} is an unexported field of struct type {1}")]
     Unexported(String, String),
-    /// A value that contains itself; encoding/json's words.
-    #[error("json: unsupported value: encountered a cycle via {0}")]
-    Cycle(String),
+    /// A map that contains itself; encoding/json's words.
+    #[error("json: unsupported value: encountered a cycle via map[string]interface {{}}")]
+    Cycle,
     /// A number that JSON does not have; encoding/json's words.
     #[error("json: unsupported value: {0}")]
     UnsupportedNumber(String),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tera::{Map, Value, value::ValueKind};
 
-use super::{Error, MAX_DEPTH, MapRef, Scope, typed};
+use super::{Error, Inside, MAX_DEPTH, MapRef, Scope, typed};
 use crate::yaml::number::{go_format_float, write_json_float};
 
 /// How JSON is written.
@@ -32,7 +32,7 @@ impl Style<'_> {
 /// As encoding/json: infinite numbers and NaN, times outside of the years 0 to 9999, a map that contains itself. Also
 /// when the value nests too deep, or the text exceeds the scope's limit.
 pub fn to_string(scope: &Scope, value: &Value, style: Style<'_>) -> Result<String, Error> {
-    let mut writer = Writer { scope, style, out: String::new(), open: Vec::new() };
+    let mut writer = Writer { scope, style, out: String::new(), inside: Inside::default() };
     writer.value(value, 0)?;
     Ok(writer.out)
 }
@@ -167,7 +167,7 @@ struct Writer<'a> {
     style: Style<'a>,
     out: String,
     /// The changed maps that the writer is inside of.
-    open: Vec<*const Map>,
+    inside: Inside,
 }
 
 // What recurses is kept apart from what does not, so that deep values need little stack.
@@ -257,18 +257,9 @@ impl Writer<'_> {
 
     fn map(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         let Some(map) = self.scope.map(value) else { return Ok(()) };
-        let changed = matches!(map, MapRef::Changed(_));
-        if changed {
-            let address = std::ptr::from_ref::<Map>(&map);
-            if self.open.contains(&address) {
-                return Err(Error::Cycle("map[string]interface {}".to_owned()));
-            }
-            self.open.push(address);
-        }
+        let entered = self.inside.enter(&map)?;
         self.object(&map.sorted(), depth)?;
-        if changed {
-            self.open.pop();
-        }
+        self.inside.leave(entered);
         Ok(())
     }
 
@@ -311,7 +302,7 @@ fn finite(value: &Value) -> Result<f64, Error> {
 /// # Errors
 /// As [`to_string`]. The limit of the text holds for the sum of all strings and values.
 pub fn to_plain<'v>(scope: &Scope, value: &'v Value) -> Result<Cow<'v, Value>, Error> {
-    let mut walk = Plain { scope, budget: scope.text_limit(), open: Vec::new() };
+    let mut walk = Plain { scope, budget: scope.text_limit(), inside: Inside::default() };
     Ok(walk.value(value, 0)?.map_or(Cow::Borrowed(value), Cow::Owned))
 }
 
@@ -320,7 +311,7 @@ struct Plain<'s> {
     /// How much longer the text may become that the value is printed as, at the very least.
     budget: usize,
     /// The changed maps that the walk is inside of.
-    open: Vec<*const Map>,
+    inside: Inside,
 }
 
 impl Plain<'_> {
@@ -398,15 +389,8 @@ impl Plain<'_> {
     fn map(&mut self, value: &Value, depth: usize, marked: bool) -> Result<Option<Value>, Error> {
         self.spend(2)?;
         let Some(map) = self.scope.map(value) else { return Ok(None) };
-        let changed = matches!(map, MapRef::Changed(_));
-        if changed {
-            let address = std::ptr::from_ref::<Map>(&map);
-            if self.open.contains(&address) {
-                return Err(Error::Cycle("map[string]interface {}".to_owned()));
-            }
-            self.open.push(address);
-        }
-        let mut plain: Option<Map> = (changed || marked).then(|| Map::clone(&map));
+        let entered = self.inside.enter(&map)?;
+        let mut plain: Option<Map> = (matches!(map, MapRef::Changed(_)) || marked).then(|| Map::clone(&map));
         if let Some(plain) = plain.as_mut().filter(|_| marked) {
             plain.retain(|key, _| !typed::is_marker(key));
         }
@@ -417,9 +401,7 @@ impl Plain<'_> {
                 plain.get_or_insert_with(|| Map::clone(&map)).insert(key.clone(), value);
             }
         }
-        if changed {
-            self.open.pop();
-        }
+        self.inside.leave(entered);
         Ok(plain.map(Value::from))
     }
 }

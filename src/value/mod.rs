@@ -19,6 +19,7 @@
 
 pub mod compare;
 mod error;
+mod inside;
 pub mod json;
 pub mod kind;
 pub mod net;
@@ -32,6 +33,7 @@ pub mod truth;
 pub mod typed;
 
 pub use error::Error;
+use inside::Inside;
 pub use overlay::{MapRef, Scope, empty_list, lookup};
 pub use printable::is_printable;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tera::{Value, value::ValueKind};
 
-use super::{Error, MAX_DEPTH, MapRef, Scope, typed};
+use super::{Error, Inside, MAX_DEPTH, Scope, typed};
 use crate::yaml::number::{Form, go_format_float, write_float};
 
 /// What text/template writes for the value of a pipeline. Nil is `<no value>`, which Helm takes out of its output at the
@@ -52,7 +52,7 @@ pub fn to_text(scope: &Scope, value: &Value) -> Result<String, Error> {
 /// # Errors
 /// As [`display`].
 pub fn append(out: &mut Vec<u8>, scope: &Scope, value: &Value) -> Result<(), Error> {
-    Printer { scope, out, open: Vec::new(), number: String::new() }.value(value, 0)
+    Printer { scope, out, inside: Inside::default(), number: String::new() }.value(value, 0)
 }
 
 /// `fmt.Sprint(values…)`: a space between two values neither of which is a string.
@@ -93,7 +93,7 @@ struct Printer<'a> {
     scope: &'a Scope,
     out: &'a mut Vec<u8>,
     /// The changed maps that the printer is inside of.
-    open: Vec<*const tera::Map>,
+    inside: Inside,
     /// Where a float is written before it is copied.
     number: String,
 }
@@ -166,14 +166,7 @@ impl Printer<'_> {
 
     fn map(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         let Some(map) = self.scope.map(value) else { return Ok(()) };
-        let changed = matches!(map, MapRef::Changed(_));
-        if changed {
-            let address = std::ptr::from_ref::<tera::Map>(&map);
-            if self.open.contains(&address) {
-                return Err(Error::Cycle("map[string]interface {}".to_owned()));
-            }
-            self.open.push(address);
-        }
+        let entered = self.inside.enter(&map)?;
         self.out.extend_from_slice(b"map[");
         for (at, (key, value)) in map.sorted().into_iter().enumerate() {
             if at > 0 {
@@ -184,9 +177,7 @@ impl Printer<'_> {
             self.value(value, depth + 1)?;
         }
         self.out.push(b']');
-        if changed {
-            self.open.pop();
-        }
+        self.inside.leave(entered);
         Ok(())
     }
 
@@ -253,7 +244,7 @@ mod tests {
         let map = Value::from(Map::new());
         scope.set(&map, "me", map.clone()).unwrap();
         scope.set(&map, "me too", map.clone()).unwrap();
-        assert_eq!(to_text(&scope, &map), Err(Error::Cycle("map[string]interface {}".to_owned())));
+        assert_eq!(to_text(&scope, &map), Err(Error::Cycle));
     }
 
     #[test]

@@ -7,18 +7,14 @@ pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }
-    let c = u32::from(c);
-    PRINTABLE
-        .binary_search_by(|&(first, last)| {
-            if last < c {
-                std::cmp::Ordering::Less
-            } else if first > c {
-                std::cmp::Ordering::Greater
-            } else {
-                std::cmp::Ordering::Equal
-            }
-        })
-        .is_ok()
+    is_in(c, PRINTABLE)
+}
+
+/// Whether one of the ranges, which are in order and inclusive, holds a character.
+#[must_use]
+pub fn is_in(c: char, ranges: &[(u32, u32)]) -> bool {
+    let after = ranges.partition_point(|&(first, _)| first <= u32::from(c));
+    after > 0 && u32::from(c) <= ranges[after - 1].1
 }
 
 /// Ranges beyond ASCII, Unicode 15.0.

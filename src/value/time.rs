@@ -207,32 +207,37 @@ pub fn duration_text(nanoseconds: i64) -> String {
     out
 }
 
+/// The names of the months, from January.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The names of the days of a week, from Sunday.
+pub const WEEKDAYS: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
 /// Go's `Month.String`; January is 1.
 #[must_use]
 pub fn month_text(month: i64) -> String {
-    const NAMES: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let known = usize::try_from(month).ok().and_then(|month| NAMES.get(month.checked_sub(1)?));
+    let known = usize::try_from(month).ok().and_then(|month| MONTHS.get(month.checked_sub(1)?));
     known.map_or_else(|| format!("%!Month({})", month.cast_unsigned()), |name| (*name).to_owned())
 }
 
 /// Go's `Weekday.String`; Sunday is 0.
 #[must_use]
 pub fn weekday_text(day: i64) -> String {
-    const NAMES: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-    let known = usize::try_from(day).ok().and_then(|day| NAMES.get(day));
+    let known = usize::try_from(day).ok().and_then(|day| WEEKDAYS.get(day));
     known.map_or_else(|| format!("%!Weekday({})", day.cast_unsigned()), |name| (*name).to_owned())
 }
 

@@ -3,10 +3,10 @@
 use std::fmt::{self, Write as _};
 
 use super::{
-    calendar::{Civil, MONTHS, WEEKDAYS, year_day},
+    calendar::{Civil, year_day},
     layout::{self, Element, Offset},
 };
-use crate::value::time::Time;
+use crate::value::time::{MONTHS, Time, WEEKDAYS};
 
 /// Go's `Time.Format`.
 pub(crate) fn format(time: &Time, layout: &str) -> String {

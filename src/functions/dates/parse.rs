@@ -1,11 +1,11 @@
 //! Reading times by a layout, with Go's errors.
 
 use super::{
-    calendar::{Civil, MONTHS, WEEKDAYS, days_before, days_in, is_leap},
+    calendar::{Civil, days_before, days_in, is_leap},
     layout::{self, Element, Offset},
     zone::Zone,
 };
-use crate::value::time::Time;
+use crate::value::time::{MONTHS, Time, WEEKDAYS};
 
 /// Go's quoting of what it could not read: everything beyond printable ASCII as bytes.
 pub(super) fn quote(text: &[u8]) -> String {

@@ -392,11 +392,7 @@ impl Scope {
 
     /// The error for a value that is too deep: a changed map is most likely within itself.
     pub(super) fn too_deep(&self) -> Error {
-        if self.changed_any.get() {
-            Error::Cycle("map[string]interface {}".to_owned())
-        } else {
-            Error::TooDeep(MAX_DEPTH)
-        }
+        if self.changed_any.get() { Error::Cycle } else { Error::TooDeep(MAX_DEPTH) }
     }
 
     /// Guards against values that nest without end, which would end the process when they are dropped. Functions that

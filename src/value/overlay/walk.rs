@@ -8,7 +8,7 @@ use super::{
     MapRef, Scope,
     identity::{ByAddress, container_address},
 };
-use crate::value::{Error, MAX_DEPTH, typed};
+use crate::value::{Error, Inside, MAX_DEPTH, typed};
 
 enum Children<'v> {
     Map(hash_map::Values<'v, Key<'static>, Value>),
@@ -77,13 +77,12 @@ pub(super) struct Copy<'s> {
     scope: &'s Scope,
     /// How many more values the copy may have.
     budget: usize,
-    /// The changed maps that the walk is inside of.
-    open: Vec<usize>,
+    inside: Inside,
 }
 
 impl<'s> Copy<'s> {
     pub fn new(scope: &'s Scope) -> Self {
-        Self { scope, budget: scope.text_limit() / size_of::<Value>(), open: Vec::new() }
+        Self { scope, budget: scope.text_limit() / size_of::<Value>(), inside: Inside::default() }
     }
 
     pub fn value(&mut self, value: &Value, depth: usize) -> Result<Value, Error> {
@@ -98,16 +97,8 @@ impl<'s> Copy<'s> {
             }
             return Ok(Value::from(copied));
         }
-        let (Some(map), Some(address)) = (self.scope.map(value), container_address(value)) else {
-            return Ok(value.clone());
-        };
-        let changed = matches!(map, MapRef::Changed(_));
-        if changed {
-            if self.open.contains(&address) {
-                return Err(Error::Cycle("map[string]interface {}".to_owned()));
-            }
-            self.open.push(address);
-        }
+        let Some(map) = self.scope.map(value) else { return Ok(value.clone()) };
+        let entered = self.inside.enter(&map)?;
         // The library that sprig copies with does not see the unexported fields of structs, but knows times.
         let of_struct = typed::Type::of_map(&map).is_some_and(|kind| !kind.fields().is_empty());
         let hidden = |key: &Key<'_>| {
@@ -118,9 +109,7 @@ impl<'s> Copy<'s> {
             let copy = if hidden(key) { zero(value) } else { self.value(value, depth + 1)? };
             copied.insert(key.clone(), copy);
         }
-        if changed {
-            self.open.pop();
-        }
+        self.inside.leave(entered);
         Ok(Value::from(copied))
     }
 }
@@ -129,13 +118,12 @@ pub(super) struct Materialise<'s> {
     scope: &'s Scope,
     /// What each container became; none where it can stay as it is.
     made: ByAddress<Option<Value>>,
-    /// The changed maps that the walk is inside of.
-    open: Vec<usize>,
+    inside: Inside,
 }
 
 impl<'s> Materialise<'s> {
     pub fn new(scope: &'s Scope) -> Self {
-        Self { scope, made: ByAddress::default(), open: Vec::new() }
+        Self { scope, made: ByAddress::default(), inside: Inside::default() }
     }
 
     /// The value with all changes, or none where there are none below it.
@@ -156,22 +144,14 @@ impl<'s> Materialise<'s> {
             }
             new.map(Value::from)
         } else if let Some(map) = self.scope.map(value) {
-            let changed = matches!(map, MapRef::Changed(_));
-            if changed {
-                if self.open.contains(&address) {
-                    return Err(Error::Cycle("map[string]interface {}".to_owned()));
-                }
-                self.open.push(address);
-            }
-            let mut new: Option<Map> = changed.then(|| Map::clone(&map));
+            let entered = self.inside.enter(&map)?;
+            let mut new: Option<Map> = matches!(map, MapRef::Changed(_)).then(|| Map::clone(&map));
             for (key, value) in map.iter() {
                 if let Some(value) = self.value(value, depth + 1)? {
                     new.get_or_insert_with(|| Map::clone(&map)).insert(key.clone(), value);
                 }
             }
-            if changed {
-                self.open.pop();
-            }
+            self.inside.leave(entered);
             new.map(Value::from)
         } else {
             None

@@ -1,9 +1,9 @@
 //! Printing a value by a verb.
 
-use tera::{Map, Value, value::ValueKind};
+use tera::{Value, value::ValueKind};
 
 use super::layout::Layout;
-use crate::value::{Error, MAX_DEPTH, MapRef, Scope, kind, typed};
+use crate::value::{Error, Inside, MAX_DEPTH, Scope, kind, typed};
 
 /// What stands for an address. Go prints real ones, which differ from run to run; a render is the same each time.
 const ADDRESS: u64 = 0x00c0_0000_0000;
@@ -15,7 +15,7 @@ pub(super) struct Printer<'s> {
     /// Within a `%!verb(…)` form, where methods are not called.
     erring: bool,
     /// The changed maps that the printer is inside of.
-    open: Vec<*const Map>,
+    inside: Inside,
 }
 
 /// How `[]byte` is named at the top and below it.
@@ -25,7 +25,7 @@ const INNER_BYTES: &str = "[]uint8";
 impl<'s> Printer<'s> {
     pub fn new(scope: &'s Scope, capacity: usize) -> Self {
         let out = Vec::with_capacity(capacity);
-        Self { scope, layout: Layout::default(), out, erring: false, open: Vec::new() }
+        Self { scope, layout: Layout::default(), out, erring: false, inside: Inside::default() }
     }
 
     pub fn into_bytes(self) -> Vec<u8> {
@@ -275,14 +275,7 @@ impl<'s> Printer<'s> {
     fn map(&mut self, value: &Value, verb: char, depth: usize) -> Result<(), Error> {
         self.check_depth(depth)?;
         let Some(map) = self.scope.map(value) else { return Ok(()) };
-        let changed = matches!(map, MapRef::Changed(_));
-        if changed {
-            let address = std::ptr::from_ref::<Map>(&map);
-            if self.open.contains(&address) {
-                return Err(Error::Cycle("map[string]interface {}".to_owned()));
-            }
-            self.open.push(address);
-        }
+        let entered = self.inside.enter(&map)?;
         let (open, separator, close) = self.brackets(b"map[", b"]");
         if self.layout.sharp_v {
             self.write(kind::type_of(self.scope, value).as_bytes());
@@ -297,9 +290,7 @@ impl<'s> Printer<'s> {
             self.element(value, verb, depth + 1)?;
         }
         self.write(close);
-        if changed {
-            self.open.pop();
-        }
+        self.inside.leave(entered);
         Ok(())
     }
 
