@@ -81,6 +81,8 @@ impl Process {
         let mut command = Command::new("setpriv");
         command
             .args(["--pdeathsig", "KILL", "--"])
+            // What a shell starts in the background ignores Ctrl-C, and so would all that it starts.
+            .args(["env", "--default-signal"])
             .arg(&spec.program)
             .args(&spec.args)
             .envs(spec.env.iter().cloned())

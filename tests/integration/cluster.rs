@@ -270,7 +270,8 @@ async fn end_a_helper(ending: &str, signal: Option<Signal>) {
         assert!(count >= if ending == "with a cluster" { 5 } else { 1 }, "{count}");
         helper.signal(signal).unwrap();
     }
-    assert!(!helper.wait().await.unwrap().success());
+    let ended = tokio::time::timeout(wait::PATIENCE, helper.wait()).await;
+    assert!(!ended.expect("the helper ends").unwrap().success());
     wait::until("the helper's children and files are gone", wait::PATIENCE, || async {
         Ok((process::working_in(&dir).is_empty() && !dir.exists()).then_some(()))
     })
