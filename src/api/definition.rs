@@ -85,15 +85,26 @@ pub struct Spec {
     /// Which objects the chart may make. Without it, any that the operator has the rights for, as operator-sdk has it.
     pub allow: Option<Allow>,
     /// How long an instance may take from its last deployment, or from when it was last ready, until it is ready (again);
-    /// then it is stalled. None: for ever.
+    /// then it is stalled. None, and zero: for ever.
     #[serde(with = "duration::text")]
     pub progress_deadline: Option<Duration>,
+    /// How long a hook may run until the instance says that it is stalled; zero is for ever. None: Helm's five minutes.
+    #[serde(with = "duration::text")]
+    pub hook_timeout: Option<Duration>,
     /// Kinds (`Job`, or with the group `Deployment.apps`) whose objects are deleted and made anew when a field of theirs has
     /// to change that cannot be changed.
     pub recreate: Vec<String>,
 }
 
+/// How long `helm install` waits for a hook unless it is told otherwise.
+const HOOK_TIMEOUT: Duration = Duration::from_secs(300);
+
 impl Spec {
+    /// How long a hook may run; none: for ever.
+    pub fn hook_limit(&self) -> Option<Duration> {
+        Some(self.hook_timeout.unwrap_or(HOOK_TIMEOUT)).filter(|limit| !limit.is_zero())
+    }
+
     /// What is wrong with it, if anything is.
     pub fn check(&self) -> Result<(), String> {
         for (at, rule) in self.drift.ignore.iter().enumerate() {

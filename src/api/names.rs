@@ -6,8 +6,11 @@
 use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
 
-/// The field manager of every server-side apply.
+/// The field manager of every server-side apply of a member.
 pub const FIELD_MANAGER: &str = "pintle";
+/// The field manager of what an instance says of its set. It is another one, as kubectl has it for its ApplySets: an instance
+/// may itself be a member of another.
+pub const PARENT_MANAGER: &str = "pintle-applyset";
 
 /// On each member: the set it is part of.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";

@@ -287,6 +287,7 @@ mod tests {
   pintle:
     generatedValues: PerRevision
     progressDeadline: 10m
+    hookTimeout: 1h
     recreate: [Job]
     drift:
       mode: Report
@@ -305,6 +306,12 @@ mod tests {
         assert_eq!(d.spec.drift.mode, DriftMode::Report);
         assert_eq!(d.spec.drift.ignore[0].pointers, ["/spec/replicas"]);
         assert_eq!(d.spec.progress_deadline, Some(Duration::from_secs(600)));
+        assert_eq!(d.spec.hook_limit(), Some(Duration::from_secs(3600)));
+        let limit = |pintle: &str| {
+            let entry = format!("- {{group: a, version: v1, kind: K, chart: c, pintle: {pintle}}}");
+            plain(&entry).unwrap()[0].spec.hook_limit()
+        };
+        assert_eq!((limit("{}"), limit("{hookTimeout: '0'}")), (Some(Duration::from_secs(300)), None));
         assert_eq!(d.spec.recreate, ["Job"]);
         let written = serde_json::to_string(&d.spec).unwrap();
         assert_eq!(serde_json::from_str::<Spec>(&written).unwrap(), d.spec);

@@ -219,6 +219,11 @@ impl Cr {
         self.meta.resource_version.as_deref().and_then(|v| v.parse().ok()).unwrap_or(0)
     }
 
+    /// Whether another state of the resource has the same values and the same rules for members.
+    pub fn says_the_same(&self, other: &Cr) -> bool {
+        self.spec == other.spec && self.marks.hash() == other.marks.hash()
+    }
+
     /// A hash of the spec as written.
     pub fn spec_hash(&self) -> u64 {
         let mut hash = Fnv::default();

@@ -66,6 +66,11 @@ impl Generated {
         self.kept.is_empty()
     }
 
+    /// Takes in values as if they had been kept, for renders of this revision.
+    pub fn plant(&mut self, made: &[Made], revision: u32) {
+        self.kept.extend(made.iter().map(|m| (key(m.life, &m.call, revision), m.value.clone())));
+    }
+
     /// Reads the values of an instance.
     pub async fn load(client: &Client, parent: &Parent, namespace: &str) -> Result<Self, Failure> {
         let api: Api<Secret> = Api::namespaced(client.clone(), namespace);

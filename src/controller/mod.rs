@@ -11,7 +11,7 @@ pub mod http;
 mod instances;
 mod kinds;
 pub mod leader;
-mod lookups;
+pub mod lookups;
 pub mod metrics;
 mod pods;
 pub mod queue;
@@ -50,7 +50,12 @@ use self::{
 };
 use crate::{
     api::{Definition, names},
-    release::{cluster::Cluster, digest, failure::Failure, inventory::Parent},
+    release::{
+        cluster::Cluster,
+        digest,
+        failure::Failure,
+        inventory::{GroupKind, Parent},
+    },
     render::{Capabilities, KubeVersion},
 };
 
@@ -131,11 +136,13 @@ impl Operator {
             .iter()
             .map(|s| s.definition.max_concurrent.unwrap_or(settings.max_concurrent).max(1))
             .collect();
+        let kinds: Vec<GroupKind> =
+            served.iter().map(|s| GroupKind::parse(&s.definition.gvk.group_kind())).collect();
         let operator = Operator {
             cluster: Cluster::new(client),
             served,
             settings,
-            world: Mutex::default(),
+            world: Mutex::new(World::new(kinds)),
             queue: Queue::new(limits),
             watches: Watches::default(),
             kinds: KindsWatch::default(),

@@ -40,6 +40,8 @@ pub struct World {
     hooks: HashMap<Arc<ObjectKey>, HookObject>,
     /// How often objects were put back, for those that were lately.
     repairs: HashMap<Arc<ObjectKey>, Repaired>,
+    /// The kinds of instances: what is just made says nothing yet, and is not ready.
+    own_kinds: HashSet<GroupKind>,
     /// How many instances have members of a kind, or want some.
     users: HashMap<Arc<GroupKind>, usize>,
     /// Counts lists: what a list did not show is gone.
@@ -79,6 +81,8 @@ pub struct Memory {
     pub failures: u32,
     /// The value of `pintle.dev/reconcile` that was last acted on; none before the first reconcile.
     pub requested: Option<Box<str>>,
+    /// The resource as it was when what was desired was last applied in full.
+    pub deployed: Option<Arc<Cr>>,
     /// A hash of the rules by which they were applied: see [`crate::release::rules::hash`].
     pub rules: u64,
 }
@@ -121,6 +125,11 @@ struct Repaired {
 pub type Wanted = (InstanceId, Trigger);
 
 impl World {
+    /// Nothing is known yet but the kinds of instances.
+    pub fn new(own_kinds: impl IntoIterator<Item = GroupKind>) -> Self {
+        World { own_kinds: own_kinds.into_iter().collect(), ..World::default() }
+    }
+
     // ---- instances ----
 
     /// An instance.
@@ -188,6 +197,11 @@ impl World {
                 None
             };
             instance.cr = Arc::new(cr);
+            // One is enough where both say the same.
+            let deployed = &mut instance.memory.deployed;
+            if deployed.as_ref().is_some_and(|d| d.says_the_same(&instance.cr)) {
+                *deployed = Some(instance.cr.clone());
+            }
             instance.memory.calm = None;
             return trigger.map(|t| (id, t));
         }
@@ -269,7 +283,11 @@ impl World {
             // It has our label and is in no set: as good as gone from the one it was in.
             return self.gone(&key, seen.version());
         };
-        let health = seen.health(&kind.group, &kind.kind);
+        let health = if !seen.deleting && self.own_kinds.contains(&**kind) && !seen.says_ready() {
+            not_yet_seen()
+        } else {
+            seen.health(&kind.group, &kind.kind)
+        };
         let epoch = self.epoch;
         let Some((key, _)) = self.members.get_key_value(&key) else {
             let key = Arc::new(key);
@@ -486,8 +504,10 @@ impl World {
     pub fn look_at(&mut self, kind: &GroupKind, namespace: &str, name: &str) -> Option<Wanted> {
         let kind = Arc::new(kind.clone());
         let key = ObjectKey { kind, namespace: namespace.into(), name: name.into() };
-        let (key, member) = self.members.get_key_value(&key)?;
-        let (key, set) = (key.clone(), member.live.set.clone());
+        let (key, set) = match self.members.get_key_value(&key) {
+            Some((key, member)) => (key.clone(), member.live.set.clone()),
+            None => self.hooks.get_key_value(&key).map(|(key, hook)| (key.clone(), hook.set.clone()))?,
+        };
         self.wanted(&set, Trigger::Health(key))
     }
 

@@ -83,6 +83,14 @@ impl Parent {
         self.namespace.is_empty() || self.namespace == *key.namespace
     }
 
+    /// Whether an object is the parent itself.
+    pub fn is(&self, key: &ObjectKey) -> bool {
+        *key.kind.kind == *self.gvk.kind
+            && *key.kind.group == *self.gvk.group
+            && *key.namespace == *self.namespace
+            && *key.name == *self.name
+    }
+
     /// The owner reference that its members carry.
     pub fn reference(&self) -> Value {
         json!({

@@ -83,6 +83,14 @@ pub enum Error {
         /// The second.
         second: String,
     },
+    /// The resource that it is rendered for.
+    #[error("{source_name}: {key} is the resource itself, which its own chart cannot make")]
+    Itself {
+        /// The template.
+        source_name: String,
+        /// The object.
+        key: String,
+    },
     /// Something that must be a mapping is none.
     #[error("{source_name}: {kind} {name}: {path} is not a mapping")]
     NotAMapping {
@@ -144,6 +152,9 @@ pub fn prepare(
             (true, own) => own,
         };
         let key = Arc::new(ObjectKey { kind: known.kind, namespace: namespace.into(), name: name.into() });
+        if parent.is(&key) {
+            return Err(Error::Itself { source_name: source, key: key.to_string() });
+        }
         if let Some(first) = by_key.get(&key) {
             return Err(Error::Twice {
                 key: key.to_string(),
@@ -401,10 +412,14 @@ pub(super) mod tests {
     #[test]
     fn what_cannot_be_sent_is_named() {
         let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        let p = parent();
+        let itself =
+            json!({"apiVersion": p.gvk.api_version(), "kind": p.gvk.kind, "metadata": {"name": p.name}});
         let cases = [
             vec![json!({"kind": "ConfigMap"})],
             vec![json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": ""}})],
             vec![map("a"), map("b"), map("a")],
+            vec![itself],
             vec![
                 json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": ["x"]}}),
             ],

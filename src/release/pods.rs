@@ -7,7 +7,7 @@ use kube::{Resource, core::NamespaceResourceScope};
 use serde::de::{Deserialize, Deserializer};
 
 use super::{
-    health::{self, trouble},
+    health::{self, is_creating, trouble},
     inventory::GroupKind,
     lenient::{Flag, List, Present, Struct, Text},
 };
@@ -15,18 +15,26 @@ use super::{
 /// A Pod: whose it is, and what is wrong with it.
 #[derive(Debug, Clone)]
 pub struct Pod {
-    /// Name, namespace and resource version, and nothing else.
+    /// Name, namespace, uid and resource version, and nothing else.
     pub meta: ObjectMeta,
     /// The kind and name of the workload that it belongs to: a Deployment rather than its ReplicaSet.
     pub workload: Option<(GroupKind, Box<str>)>,
     /// What is wrong with it, if anything is that a person would want to know.
     pub trouble: Option<Box<str>>,
+    /// Whether none of its containers has been made yet, which lasts where volumes are missing: its status does not say why,
+    /// and Events do.
+    pub creating: bool,
 }
 
 impl Pod {
     /// Its name.
     pub fn name(&self) -> &str {
         self.meta.name.as_deref().unwrap_or_default()
+    }
+
+    /// Its uid.
+    pub fn uid(&self) -> &str {
+        self.meta.uid.as_deref().unwrap_or_default()
     }
 }
 
@@ -76,6 +84,7 @@ struct Object {
 struct Metadata {
     name: Text,
     namespace: Text,
+    uid: Text,
     resource_version: Text,
     deletion_timestamp: Present,
     labels: Struct<Labels>,
@@ -117,16 +126,20 @@ impl<'de> Deserialize<'de> for Pod {
         });
         let text = |t: Text| (!t.0.is_empty()).then(|| t.0.into_string());
         // What goes is no reason for anything any more.
-        let trouble = (!m.deletion_timestamp.0).then(|| trouble(&object.status.0)).flatten();
+        let lives = !m.deletion_timestamp.0;
+        let trouble = lives.then(|| trouble(&object.status.0)).flatten();
+        let creating = lives && trouble.is_none() && is_creating(&object.status.0);
         Ok(Pod {
             meta: ObjectMeta {
                 name: text(m.name),
                 namespace: text(m.namespace),
+                uid: text(m.uid),
                 resource_version: text(m.resource_version),
                 ..ObjectMeta::default()
             },
             workload,
             trouble: trouble.map(Into::into),
+            creating,
         })
     }
 }
@@ -154,6 +167,18 @@ mod tests {
         assert_eq!(whose("apps/v1", "StatefulSet", "db"), "StatefulSet.apps db");
         assert_eq!(whose("v1", "ReplicationController", "old"), "ReplicationController old");
         assert!(pod(&json!({"kind": "Job", "name": "x"}), &json!({})).workload.is_none());
+    }
+
+    #[test]
+    fn containers_that_are_not_made() {
+        let creating = |phase: &str, reasons: &[&str]| {
+            let containers: Vec<Value> =
+                reasons.iter().map(|r| json!({"name": "c", "state": {"waiting": {"reason": r}}})).collect();
+            pod(&json!({}), &json!({"phase": phase, "containerStatuses": containers})).creating
+        };
+        assert!(creating("Pending", &["ContainerCreating", "PodInitializing"]));
+        assert!(!creating("Pending", &[]) && !creating("Pending", &["ContainerCreating", "ErrImagePull"]));
+        assert!(!creating("Running", &["ContainerCreating"]));
     }
 
     #[test]

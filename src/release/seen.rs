@@ -131,6 +131,11 @@ impl<D> Seen<D> {
         health::of(&self.observed(group, kind))
     }
 
+    /// Whether its status has a condition Ready, true or not.
+    pub fn says_ready(&self) -> bool {
+        self.status.has("Ready")
+    }
+
     fn observed<'a>(&'a self, group: &'a str, kind: &'a str) -> health::Observed<'a> {
         health::Observed {
             group,

@@ -3,10 +3,23 @@
 //! A field that nobody has taken is applied like any other. Leaving it out as soon as a rule names it would have
 //! server-side apply remove it, since then nobody holds it.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use k8s_openapi::{
+    api::autoscaling::v2::HorizontalPodAutoscaler, apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry,
+};
+use kube::{Api, Client, api::ListParams};
 use serde_json::{Map, Value};
 
-use super::drift::{is_key_of, is_ours};
+use super::{
+    drift::{is_autoscaled, is_key_of, is_ours},
+    failure::Failure,
+    inventory::ObjectKey,
+    object::Desired,
+    rules::Rules,
+};
+use crate::api::names;
+
+/// Where a replica count stands.
+const REPLICAS: &str = "/spec/replicas";
 
 /// What one manager holds at some place.
 #[derive(Clone, Copy)]
@@ -63,6 +76,47 @@ impl<'a> Holds<'a> {
 enum Step {
     Field(String),
     Item(usize),
+}
+
+/// The fields of a desired object that are left to whoever takes them: by its rules and by those that the live one says for
+/// itself, and a replica count that a HorizontalPodAutoscaler holds. `set` is the instance's, `managed` are the live object's
+/// `managedFields`.
+pub async fn pointers(
+    client: &Client,
+    set: &str,
+    desired: &Desired,
+    live: Option<&Rules>,
+    managed: &[ManagedFieldsEntry],
+) -> Result<Vec<String>, Failure> {
+    let mut pointers = desired.rules.ignore.clone();
+    pointers.extend(live.into_iter().flat_map(|rules| rules.ignore.iter().cloned()));
+    if !pointers.iter().any(|p| p == REPLICAS)
+        && desired.body.pointer(REPLICAS).is_some()
+        && is_autoscaled(managed)
+        && has_autoscaler(client, set, &desired.key).await?
+    {
+        pointers.push(REPLICAS.into());
+    }
+    Ok(pointers)
+}
+
+/// Whether an autoscaler that stays targets an object. Who may not look believes what the field manager says.
+async fn has_autoscaler(client: &Client, set: &str, key: &ObjectKey) -> Result<bool, Failure> {
+    let api: Api<HorizontalPodAutoscaler> = Api::namespaced(client.clone(), &key.namespace);
+    let all = match api.list(&ListParams::default()).await.map_err(Failure::of) {
+        Ok(all) => all,
+        Err(Failure::Forbidden(_)) => return Ok(true),
+        Err(failure) => return Err(failure),
+    };
+    Ok(all.items.iter().any(|autoscaler| {
+        // One of ours that is still rendered has given its target a rule. This one is on its way out.
+        let labels = autoscaler.metadata.labels.as_ref();
+        let ours = labels.and_then(|l| l.get(names::PART_OF)).is_some_and(|of| of == set);
+        let target = &autoscaler.spec.scale_target_ref;
+        let api_version = target.api_version.as_deref().unwrap_or_default();
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        !ours && *target.kind == *key.kind.kind && *target.name == *key.name && *group == *key.kind.group
+    }))
 }
 
 /// Takes from `body` what `pointers` name and somebody other than us holds, or nobody any more. `managed` are the live

@@ -1,9 +1,9 @@
 //! What an instance says of objects that are not ready, and why they are not.
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::{
     Api,
-    api::{DynamicObject, ListParams, Patch, PatchParams},
+    api::{DynamicObject, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 
@@ -88,6 +88,34 @@ async fn why_a_workload_is_not_ready() {
 }
 
 #[tokio::test]
+async fn what_only_events_tell_of_a_pod() {
+    let (space, operator, samples) = start("health-mount", json!({})).await;
+    samples.create("web", json!({"objects": [deployment()]})).await.unwrap();
+    says(&operator, &samples, "web", &["Unschedulable"]).await;
+    let pods: Api<Pod> = space.api();
+    let all = pods.list(&ListParams::default()).await.unwrap().items;
+    let pod = all[0].metadata.clone();
+    let (name, uid) = (pod.name.unwrap(), pod.uid.unwrap());
+    let event = json!({"metadata": {"generateName": "mount-"}, "type": "Warning", "reason": "FailedMount",
+        "message": "MountVolume.SetUp failed for volume \"config\": configmap \"web\" not found",
+        "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": space.name(), "name": name, "uid": uid}});
+    let events: Api<Event> = space.api();
+    events.create(&PostParams::default(), &serde_json::from_value(event).unwrap()).await.unwrap();
+    set_status(&pods, &json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}],
+        "containerStatuses": [{"name": "main", "image": "a:1", "imageID": "", "ready": false, "restartCount": 0,
+            "state": {"waiting": {"reason": "ContainerCreating"}}}]}))
+    .await;
+    says(&operator, &samples, "web", &["FailedMount", "configmap \"web\" not found"]).await;
+    set_status(&pods, &json!({"phase": "Running", "containerStatuses": [{"name": "main", "image": "a:1", "imageID": "x", "ready": true,
+        "restartCount": 0, "state": {"waiting": null, "running": {"startedAt": null}}}],
+        "conditions": [{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "True"}]}))
+    .await;
+    samples.ready(&operator, "web").await.unwrap();
+    let note = samples.event(&operator, "web", "Ready").await.unwrap();
+    assert_eq!(note, "1 object ready");
+}
+
+#[tokio::test]
 async fn jobs_claims_and_pods_that_fail() {
     let (space, operator, samples) = start("health-fail", json!({})).await;
     let mut template = nowhere();
@@ -107,6 +135,8 @@ async fn jobs_claims_and_pods_that_fail() {
     let failed = samples.await_condition(&operator, "job", "Stalled", "True").await.unwrap();
     let message = condition(&failed, "Ready").unwrap()["message"].as_str().unwrap();
     assert!(message.contains("Job.batch") && message.contains("BackoffLimitExceeded"), "{message}");
+    let note = samples.event(&operator, "job", "MemberFailed").await.unwrap();
+    assert!(note.contains("BackoffLimitExceeded"), "{note}");
 
     let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {
         "accessModes": ["ReadWriteOnce"], "volumeName": "nowhere", "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}});

@@ -11,6 +11,7 @@ mod cluster;
 mod commands;
 mod crds;
 mod deploy;
+mod deployed;
 mod drift;
 mod drift_rules;
 mod errors;

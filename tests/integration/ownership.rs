@@ -12,6 +12,7 @@ use kube::{
 use serde_json::json;
 
 use crate::{
+    drift_rules::raw,
     harness::{Cluster, wait},
     operator::{Operator, Resources, condition, entry, sample},
 };
@@ -198,4 +199,37 @@ async fn an_object_that_somebody_else_made_is_refused() {
     // Deleting the resource leaves what it never had.
     samples.api().delete("web", &DeleteParams::default()).await.unwrap();
     maps.delete("web-0", &DeleteParams::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_instance_may_be_a_member_of_another() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("own-nested").await.unwrap();
+    let entries = [entry("Sample", &raw()), entry("Other", &sample())];
+    let operator = Operator::start(cluster, &space, &entries, &[]).await.unwrap();
+    let (samples, others) = (Resources::new(&space, "Sample"), Resources::new(&space, "Other"));
+    let inner = |message: &str| {
+        json!({"objects": [{"apiVersion": "test.pintle.dev/v1", "kind": "Other", "metadata": {"name": "inner"},
+            "spec": {"message": message, "workload": false, "keep": true}}]})
+    };
+    samples.create("outer", inner("one")).await.unwrap();
+    samples.ready(&operator, "outer").await.unwrap();
+    let maps: Api<ConfigMap> = space.api();
+    assert_eq!(maps.get("inner-0").await.unwrap().data.unwrap()["message"], "one");
+    samples.change("outer", inner("two")).await.unwrap();
+    let changed =
+        |m: Option<&ConfigMap>| m.and_then(|m| m.data.as_ref()).is_some_and(|d| d["message"] == "two");
+    wait::object(&maps, "inner-0", "it says two", changed).await.unwrap();
+    samples.ready(&operator, "outer").await.unwrap();
+    let inner = others.ready(&operator, "inner").await.unwrap();
+    // Neither takes anything from the other.
+    assert_eq!(inner.data["status"]["release"]["revision"], 2);
+    assert!(operator.metrics().await.unwrap().sum("pintle_drifts_total", &[]) < 0.1);
+
+    let itself = json!({"apiVersion": "test.pintle.dev/v1", "kind": "Sample", "metadata": {"name": "loop"}});
+    samples.create("loop", json!({"objects": [itself]})).await.unwrap();
+    let looped = samples.await_condition(&operator, "loop", "Stalled", "True").await.unwrap();
+    let message =
+        condition(&looped, "Ready").unwrap()["message"].as_str().unwrap().replace(space.name(), "NS");
+    insta::assert_snapshot!(message, @"raw/templates/all.yaml: Sample.test.pintle.dev NS/loop is the resource itself, which its own chart cannot make");
 }

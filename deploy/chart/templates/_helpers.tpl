@@ -38,11 +38,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   verbs: ["create", "patch"]
 {{- end }}
 
-{{/* The namespaced objects that the charts render, hooks among them; and Pods, which say why a workload is not ready. */}}
+{{/* The namespaced objects that the charts render, hooks among them; and Pods and their Events, which say why a workload is not
+ready. */}}
 {{- define "pintle.rules.members" -}}
 - apiGroups: [""]
   resources: ["pods"]
   verbs: ["list", "watch"]
+- apiGroups: [""]
+  resources: ["events"]
+  verbs: ["list"]
 - apiGroups: [""]
   resources: ["configmaps", "secrets", "serviceaccounts", "services"]
   verbs: ["get", "list", "watch", "create", "patch", "delete"]

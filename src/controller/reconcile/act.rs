@@ -73,7 +73,7 @@ impl Work<'_> {
             .own_api()?
             .patch(
                 &self.parent.name,
-                &PatchParams::apply(names::FIELD_MANAGER).force(),
+                &PatchParams::apply(names::PARENT_MANAGER).force(),
                 &Patch::Apply(&patch),
             )
             .await
@@ -94,8 +94,7 @@ impl Work<'_> {
 
     /// Step 8: group after group, the objects of a group at once. Whether anything was applied; the problem is that of
     /// all objects of the first group in which there was one.
-    pub(super) async fn apply(&self, rendering: &Rendering, plan: &Plan) -> Result<bool, Problem> {
-        let desired = &rendering.prepared.desired;
+    pub(super) async fn apply(&self, desired: &[Desired], plan: &Plan) -> Result<bool, Problem> {
         let mut foreign = Vec::new();
         for (at, set) in &plan.foreign {
             // Whoever edited the label by hand has not made the object another's.

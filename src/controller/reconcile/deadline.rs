@@ -8,12 +8,13 @@ use super::{super::trigger::Trigger, Work, report::now};
 use crate::api::status::{Condition, Status, conditions};
 
 /// The reason of the conditions, which is that of a Deployment's.
-const REASON: &str = "ProgressDeadlineExceeded";
+pub(super) const EXCEEDED: &str = "ProgressDeadlineExceeded";
 
 impl Work<'_> {
     /// Says in a status that the deadline is over, or has the instance looked at again when it is.
     pub(super) fn hold_to_deadline(&self, status: &mut Status) {
-        let Some(deadline) = self.served.definition.spec.progress_deadline else { return };
+        let deadline = self.served.definition.spec.progress_deadline.filter(|d| !d.is_zero());
+        let Some(deadline) = deadline else { return };
         if let Some(left) = hold(status, &self.cr.status, deadline, &now()) {
             self.operator.queue.add_at(self.id, Trigger::Retry, Instant::now() + left);
         }
@@ -39,9 +40,9 @@ fn hold(status: &mut Status, before: &Status, deadline: Duration, now: &str) -> 
         return Some(left + Duration::from_secs(1));
     }
     let message = format!("not ready within {} s: {}", deadline.as_secs(), ready.message);
-    status.set(conditions::READY, false, REASON, &message, now);
+    status.set(conditions::READY, false, EXCEEDED, &message, now);
     status.unset(conditions::RECONCILING);
-    status.set(conditions::STALLED, true, REASON, &message, now);
+    status.set(conditions::STALLED, true, EXCEEDED, &message, now);
     let since: Option<&Condition> = before.condition(conditions::STALLED).filter(|c| c.status == "True");
     if let (Some(since), Some(stalled)) =
         (since, status.conditions.iter_mut().find(|c| c.r#type == conditions::STALLED))
@@ -86,7 +87,7 @@ mod tests {
         let stalled = status.condition(conditions::STALLED).unwrap();
         assert_eq!(
             (stalled.reason.as_str(), stalled.message.as_str()),
-            (REASON, "not ready within 5 s: Deployment.apps web: 0 of 1")
+            (EXCEEDED, "not ready within 5 s: Deployment.apps web: 0 of 1")
         );
         // A second look, for which the first verdict is gone from the status again.
         let mut again = status.clone();

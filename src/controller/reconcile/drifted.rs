@@ -2,12 +2,7 @@
 
 use std::{borrow::Cow, time::Instant};
 
-use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
-use kube::{
-    Api,
-    api::ListParams,
-    core::{DynamicObject, PartialObjectMeta},
-};
+use kube::core::{DynamicObject, PartialObjectMeta};
 use serde_json::Value;
 
 use super::{super::events::Level, Work};
@@ -19,8 +14,6 @@ use crate::{
 /// The metadata of a live object.
 pub(super) type Live = PartialObjectMeta<DynamicObject>;
 
-/// Where a replica count stands.
-const REPLICAS: &str = "/spec/replicas";
 /// Of so many members that were changed and left so, it is told who changed what.
 const TOLD: usize = 10;
 
@@ -47,41 +40,14 @@ impl Work<'_> {
         let Some(managed) = live.and_then(|l| l.metadata.managed_fields.as_deref()) else {
             return Ok(Vec::new());
         };
-        let mut pointers = desired.rules.ignore.clone();
-        if let Some(rules) = self.operator.world().live(&desired.key).and_then(|l| l.rules.as_ref()) {
-            pointers.extend(rules.ignore.iter().cloned());
-        }
-        if !pointers.iter().any(|p| p == REPLICAS)
-            && body.pointer(REPLICAS).is_some()
-            && drift::is_autoscaled(managed)
-            && self.has_autoscaler(&desired.key).await?
-        {
-            pointers.push(REPLICAS.into());
-        }
+        let rules = self.operator.world().live(&desired.key).and_then(|l| l.rules.clone());
+        let pointers =
+            yielding::pointers(self.cluster().client(), &self.set, desired, rules.as_deref(), managed)
+                .await?;
         if pointers.is_empty() {
             return Ok(Vec::new());
         }
         Ok(yielding::leave(body.to_mut(), managed, &pointers))
-    }
-
-    /// Whether an autoscaler that stays targets an object. Who may not look believes what the field manager says.
-    async fn has_autoscaler(&self, key: &ObjectKey) -> Result<bool, Failure> {
-        let api: Api<HorizontalPodAutoscaler> =
-            Api::namespaced(self.cluster().client().clone(), &key.namespace);
-        let all = match api.list(&ListParams::default()).await.map_err(Failure::of) {
-            Ok(all) => all,
-            Err(Failure::Forbidden(_)) => return Ok(true),
-            Err(failure) => return Err(failure),
-        };
-        Ok(all.items.iter().any(|autoscaler| {
-            // One of ours that is still rendered has given its target a rule. This one is on its way out.
-            let labels = autoscaler.metadata.labels.as_ref();
-            let ours = labels.and_then(|l| l.get(names::PART_OF)).is_some_and(|set| **set == *self.set);
-            let target = &autoscaler.spec.scale_target_ref;
-            let api_version = target.api_version.as_deref().unwrap_or_default();
-            let group = api_version.split_once('/').map_or("", |(group, _)| group);
-            !ours && *target.kind == *key.kind.kind && *target.name == *key.name && *group == *key.kind.group
-        }))
     }
 
     /// Tells what is left to others.

@@ -18,6 +18,7 @@ mod adopt;
 mod anew;
 mod crds;
 mod deadline;
+mod deployed;
 mod drifted;
 mod hooks;
 mod looked_up;
@@ -28,7 +29,7 @@ mod uninstall;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -213,6 +214,8 @@ struct Work<'a> {
     parent: Parent,
     memory: Memory,
     inputs: Inputs,
+    /// Where the Pods are that a hook waits for.
+    hook_pods: OnceLock<Box<str>>,
 }
 
 impl<'a> Work<'a> {
@@ -239,6 +242,7 @@ impl<'a> Work<'a> {
             parent,
             memory: instance.memory,
             inputs,
+            hook_pods: OnceLock::new(),
         })
     }
 
@@ -283,8 +287,17 @@ impl<'a> Work<'a> {
             return Ok(outcome);
         }
         self.watch_known().await?;
-        let rendering = self.render().instrument(step!("render")).await?;
-        self.check_scope(&rendering)?;
+        let rendering = match self.render().instrument(step!("render")).await {
+            Ok(rendering) => self.check_scope(&rendering).map(|()| rendering),
+            Err(problem) => Err(problem),
+        };
+        let rendering = match rendering {
+            Ok(rendering) => rendering,
+            Err(problem) => {
+                self.keep_deployed().await?;
+                return Err(problem);
+            }
+        };
         let mut hooks = self.hooks_of(&rendering);
         self.watch(&rendering, &hooks).instrument(step!("watch")).await?;
         self.recall(&rendering);
@@ -296,7 +309,7 @@ impl<'a> Work<'a> {
         {
             return Ok(outcome);
         }
-        let applied = self.apply(&rendering, &plan).instrument(step!("apply")).await?;
+        let applied = self.apply(&rendering.prepared.desired, &plan).instrument(step!("apply")).await?;
         let pruned = self.prune(&rendering, &plan).instrument(step!("prune")).await?;
         let course = if is_complete(&rendering, &plan) {
             self.after_apply(&rendering, &mut hooks)
@@ -435,6 +448,7 @@ impl<'a> Work<'a> {
             memory.settled = complete.then_some(self.inputs);
             memory.awaits_kinds &= !complete;
             memory.expected = keys.clone();
+            memory.deployed = is_complete(rendering, plan).then(|| self.cr.clone());
             memory.rules = rules::hash(&rendering.prepared.desired);
             memory.requested = Some(self.cr.marks.reconcile().into());
             extent

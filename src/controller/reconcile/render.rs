@@ -118,7 +118,8 @@ impl Work<'_> {
         })
     }
 
-    async fn render_as(
+    /// Renders the chart as a revision, and prepares its objects.
+    pub(super) async fn render_as(
         &self,
         revision: u32,
         namespace: &str,

@@ -7,13 +7,16 @@ use serde_json::json;
 
 use super::{
     super::events::Level,
-    Outcome, Work,
-    hooks::Course,
+    Outcome, Work, deadline,
+    hooks::{Course, Wait},
     render::Rendering,
     status::{self, Deployed, Hooks, Problem, Seen},
 };
 use crate::{
-    api::{names, status::Status},
+    api::{
+        names,
+        status::{Status, conditions},
+    },
     release::{
         failure::Failure,
         inventory::ObjectKey,
@@ -32,9 +35,14 @@ impl Work<'_> {
         mut hooks: Hooks,
         course: Course,
     ) -> Result<Outcome, Problem> {
-        if let Course::Waiting(what, _) = &course {
-            hooks.running = Some(what.clone());
-        }
+        let course = match course {
+            Course::Waiting(wait) => {
+                let until = wait.until;
+                self.await_hook(&mut hooks, wait);
+                Course::Testing(until)
+            }
+            course => course,
+        };
         let desired = &rendering.prepared.desired;
         let mut waiting: Vec<String> = rendering
             .prepared
@@ -78,7 +86,9 @@ impl Work<'_> {
         }
         match course {
             Course::Done => {}
-            Course::Waiting(_, until) | Course::Testing(until) => return Ok(Outcome::Waiting(until)),
+            Course::Waiting(Wait { until, .. }) | Course::Testing(until) => {
+                return Ok(Outcome::Waiting(until));
+            }
             Course::Trouble(problem) => return Ok(Outcome::Failed(problem)),
             Course::Failed(problem) => {
                 let post = hooks.pending.as_ref().map(|p| crate::release::hooks::events(p.action).1);
@@ -131,7 +141,7 @@ impl Work<'_> {
         // What this reconcile has written before it failed stays.
         let latest = self.latest();
         let before = &latest.status;
-        let is_new = before.condition(crate::api::status::conditions::READY).is_none_or(|c| {
+        let is_new = before.condition(conditions::READY).is_none_or(|c| {
             c.status != "False"
                 || c.reason != problem.reason
                 || !problem.message.starts_with(c.message.trim_end_matches('…'))
@@ -166,7 +176,8 @@ impl Work<'_> {
         let waits =
             |s: &&mut Seen| pods::has_pods(&s.key.kind) && s.health.as_ref().is_some_and(|h| !h.is_current());
         let unready: Vec<&mut Seen> = seen.iter_mut().filter(waits).collect();
-        let namespaces: Vec<Box<str>> = unready.iter().map(|s| s.key.namespace.clone()).collect();
+        let mut namespaces: Vec<Box<str>> = unready.iter().map(|s| s.key.namespace.clone()).collect();
+        namespaces.extend(self.hook_pods.get().cloned());
         self.operator.look_at_pods(self.id, &namespaces);
         for Seen { key, health } in unready {
             if let (Some(trouble), Some(health)) = (self.operator.pods.trouble(key), health) {
@@ -178,9 +189,11 @@ impl Work<'_> {
 
     /// Writes the status, if it is another one.
     pub(super) async fn write(&self, status: Status) -> Result<(), Problem> {
-        if status == self.latest().status {
+        let latest = self.latest();
+        if status == latest.status {
             return Ok(());
         }
+        let news = news(&latest.status, &status);
         self.drop_manifest().await?;
         let gvk = &self.parent.gvk;
         let patch = json!({
@@ -199,6 +212,9 @@ impl Work<'_> {
         {
             Ok(seen) => {
                 self.operator.saw_instance(self.id.definition, seen);
+                if let Some((level, reason, note)) = news {
+                    self.say(level, reason, "Observe", None, &note);
+                }
                 Ok(())
             }
             // It is gone.
@@ -206,6 +222,19 @@ impl Work<'_> {
             Err(failure) => Err(Problem::of_failure("StatusFailed", &failure)),
         }
     }
+}
+
+/// What a new status has to tell of members, for Events: failures of the operator's own are told where they happen.
+fn news(before: &Status, after: &Status) -> Option<(Level, &'static str, String)> {
+    if after.is(conditions::READY) {
+        let ready = after.condition(conditions::READY).filter(|_| !before.is(conditions::READY))?;
+        return Some((Level::Normal, "Ready", ready.message.clone()));
+    }
+    let stalled = after.condition(conditions::STALLED).filter(|c| c.status == "True")?;
+    let reason = [status::MEMBER_FAILED, deadline::EXCEEDED].into_iter().find(|r| *r == stalled.reason)?;
+    let known = before.condition(conditions::STALLED);
+    let new = known.is_none_or(|c| c.status != "True" || c.reason != reason || c.message != stalled.message);
+    new.then(|| (Level::Warning, reason, stalled.message.clone()))
 }
 
 /// The time, as conditions have it.

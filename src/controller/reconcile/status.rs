@@ -78,9 +78,23 @@ pub(super) struct Hooks {
     pub lines: Vec<Hook>,
     /// The tests.
     pub test: Option<Test>,
-    /// The hook that runs, and what it waits for: a sentence.
-    pub running: Option<String>,
+    /// The hook that runs, and what it waits for.
+    pub running: Option<Running>,
 }
+
+/// What is said of a hook that runs: a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Running {
+    /// It has time.
+    InTime(String),
+    /// It has taken longer than it was given.
+    Late(String),
+}
+
+/// The reason for a member that will not get well without help.
+pub(super) const MEMBER_FAILED: &str = "MemberFailed";
+/// The reason for a hook that has taken longer than it was given.
+pub(super) const HOOK_TIMEOUT: &str = "HookTimeout";
 
 impl Hooks {
     /// As the status has them.
@@ -97,10 +111,18 @@ impl Hooks {
         status.pending = self.pending;
         status.hooks = self.lines;
         status.test = self.test;
-        if let Some(message) = &self.running {
-            status.set(conditions::READY, false, "HookRunning", message, now);
-            status.set(conditions::RECONCILING, true, "HookRunning", message, now);
-            status.unset(conditions::STALLED);
+        match &self.running {
+            None => {}
+            Some(Running::InTime(message)) => {
+                status.set(conditions::READY, false, "HookRunning", message, now);
+                status.set(conditions::RECONCILING, true, "HookRunning", message, now);
+                status.unset(conditions::STALLED);
+            }
+            Some(Running::Late(message)) => {
+                status.set(conditions::READY, false, HOOK_TIMEOUT, message, now);
+                status.set(conditions::STALLED, true, HOOK_TIMEOUT, message, now);
+                status.unset(conditions::RECONCILING);
+            }
         }
     }
 }
@@ -293,7 +315,7 @@ pub(super) fn uninstalling(
         .collect();
     let message = match (problem, &hooks.running) {
         (Some(problem), _) => problem.message.clone(),
-        (None, Some(running)) => running.clone(),
+        (None, Some(Running::InTime(running) | Running::Late(running))) => running.clone(),
         (None, None) => {
             format!("waiting for {} to be gone: {}", count(left.len(), "object"), names.join(", "))
         }
@@ -340,7 +362,7 @@ fn health(status: &mut Status, members: &[Seen], waiting: &[String], now: &str) 
     if let Some(first) = failed.first() {
         let message = failed.iter().map(|m| line(m)).collect::<Vec<_>>().join("; ");
         status.set(conditions::READY, false, "Failed", &message, now);
-        status.set(conditions::STALLED, true, "MemberFailed", &line(first), now);
+        status.set(conditions::STALLED, true, MEMBER_FAILED, &line(first), now);
         status.unset(conditions::RECONCILING);
     } else if !waiting.is_empty() {
         let message = waiting.join("; ");

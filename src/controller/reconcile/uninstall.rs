@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{
     super::{events::Level, generated},
     Outcome, Work,
-    hooks::Course,
+    hooks::{Course, Wait},
     report::now,
     status::{self, Hooks, Problem, Seen},
 };
@@ -175,11 +175,7 @@ impl Work<'_> {
     /// Nothing is deleted before these have succeeded. Some outcome is the end of the reconcile.
     async fn before_delete(&self, d: &mut Deletion) -> Result<Option<Outcome>, Problem> {
         match self.run_delete_event(Event::PreDelete, d).await? {
-            Course::Waiting(what, until) => {
-                d.state.running = Some(what);
-                self.write_uninstalling(&[], d.state.clone()).await?;
-                Ok(Some(Outcome::Waiting(until)))
-            }
+            Course::Waiting(wait) => self.await_delete_hook(d, wait).await.map(Some),
             Course::Failed(problem) => {
                 let problem = Problem {
                     message: format!(
@@ -210,11 +206,7 @@ impl Work<'_> {
     /// What these come to changes nothing: everything is gone already. Some outcome is the end of the reconcile.
     async fn after_delete(&self, d: &mut Deletion) -> Result<Option<Outcome>, Problem> {
         match self.run_delete_event(Event::PostDelete, d).await? {
-            Course::Waiting(what, until) => {
-                d.state.running = Some(what);
-                self.write_uninstalling(&[], d.state.clone()).await?;
-                Ok(Some(Outcome::Waiting(until)))
-            }
+            Course::Waiting(wait) => self.await_delete_hook(d, wait).await.map(Some),
             Course::Failed(problem) => {
                 self.say(Level::Warning, "HookFailed", "Hook", None, &problem.message);
                 tracing::warn!(instance = %self.id, error = problem.message, "uninstalled, but for a hook");
@@ -223,6 +215,15 @@ impl Work<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    async fn await_delete_hook(&self, d: &mut Deletion, wait: Wait) -> Result<Outcome, Problem> {
+        let until = wait.until;
+        self.await_hook(&mut d.state, wait);
+        self.operator
+            .look_at_pods(self.id, self.hook_pods.get().map(std::slice::from_ref).unwrap_or_default());
+        self.write_uninstalling(&[], d.state.clone()).await?;
+        Ok(Outcome::Waiting(until))
     }
 
     async fn run_delete_event(&self, event: Event, d: &mut Deletion) -> Result<Course, Problem> {

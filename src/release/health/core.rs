@@ -22,6 +22,16 @@ pub(super) fn trouble(s: &Status) -> Option<String> {
     s.condition("PodScheduled").filter(|c| c.is("False")).map(super::Condition::why)
 }
 
+/// Whether a Pod has containers to make and none made yet. That lasts where a volume cannot be mounted or the network is not
+/// set up, of which the status says nothing.
+pub(super) fn is_creating(s: &Status) -> bool {
+    let mut containers = s.init_container_statuses.0.iter().chain(&s.container_statuses.0).peekable();
+    &*s.phase.0 == "Pending"
+        && containers.peek().is_some()
+        && containers
+            .all(|c| matches!(&*c.state.0.waiting.0.reason.0, "ContainerCreating" | "PodInitializing"))
+}
+
 /// Why a container does not run, when it will not by itself.
 fn stuck(c: &Container) -> Option<String> {
     let name = &c.name.0;

@@ -98,7 +98,7 @@ pub fn is_read(group: &str, kind: &str) -> bool {
 
 /// Whether a group is one of Kubernetes' own. Others of its project (`cluster.x-k8s.io`, `gateway.networking.k8s.io`) are
 /// custom resources, and have conditions.
-fn is_built_in(group: &str) -> bool {
+pub fn is_built_in(group: &str) -> bool {
     matches!(
         group,
         "" | "apps"
@@ -250,6 +250,11 @@ struct Waiting {
 }
 
 impl Status {
+    /// Whether there is a condition of a type.
+    pub fn has(&self, r#type: &str) -> bool {
+        self.condition(r#type).is_some()
+    }
+
     fn condition(&self, r#type: &str) -> Option<&Condition> {
         self.conditions.0.iter().find(|c| &*c.r#type.0 == r#type)
     }
@@ -273,6 +278,11 @@ impl Condition {
 /// What is wrong with a Pod of this status, for a person; none when it does well, or is on its way.
 pub fn trouble(status: &Status) -> Option<String> {
     core::trouble(status)
+}
+
+/// Whether a Pod of this status has containers to make and none made yet.
+pub fn is_creating(status: &Status) -> bool {
+    core::is_creating(status)
 }
 
 /// The health of an object.
