@@ -8,8 +8,13 @@ use clap::Args;
 use super::{
     connect::{Connect, block_on},
     out::{self, Form},
-    view::{Instance, changes, desired, kinds},
+    view::{
+        Instance,
+        changes::{self, Change, Whose},
+        desired, kinds,
+    },
 };
+use crate::release::object::manifest_digest;
 
 /// The exit code after an error.
 pub const TROUBLE: u8 = 2;
@@ -17,8 +22,9 @@ pub const TROUBLE: u8 = 2;
 /// Show what the operator would change about a resource's objects
 ///
 /// The chart is rendered as the operator would, and the API server is asked, without anything being changed, what it would make
-/// of each object. Fields that drift rules leave to others are shown too. Values of Secrets are masked. The exit code is that of kubectl diff: 0 when nothing differs, 1 when
-/// something does, 2 after an error.
+/// of each object. What drift rules and autoscalers leave to others is no difference; drift that the definition only has reported
+/// is shown as left so. Values of Secrets are masked. The exit code is that of kubectl diff: 0 when nothing would be changed, 1 when
+/// something would, 2 after an error.
 #[derive(Args)]
 pub struct Diff {
     /// The resource: KIND/NAME.
@@ -41,7 +47,7 @@ impl Diff {
             Ok(false) => ExitCode::SUCCESS,
             Ok(true) => ExitCode::from(1),
             Err(error) => {
-                out::complain(&format!("Error: {error:#}"));
+                out::fail(&error);
                 ExitCode::from(TROUBLE)
             }
         }
@@ -54,9 +60,19 @@ impl Diff {
         let kind = kinds::named(&connection, &kind).await?;
         let instance = Instance::get(&connection, &kind, &connection.namespace, &name).await?;
         let loaded = desired::of_kind(&instance.gvk, &self.watches_file)?;
-        let prepared = loaded.of_instance(&connection, &instance).await?;
         let (members, unread) = instance.members(&connection).await?;
-        let changes = changes::compare(&connection, &prepared.desired, &members).await?;
+        let prepared = loaded.of_instance(&connection, &instance, &members).await?;
+        let release = instance.cr.status.release.as_ref();
+        let whose = Whose {
+            set: &instance.parent().set(),
+            mode: loaded.definition.spec.drift.mode,
+            deployed: release.is_some_and(|r| r.manifest_digest == manifest_digest(&prepared)),
+        };
+        let mut changes = changes::compare(&connection, &whose, &prepared.desired, &members).await?;
+        for yields in changes.iter().filter_map(Change::yields) {
+            out::complain(&yields);
+        }
+        changes.retain(Change::is_any);
         for (gvk, source) in &prepared.unserved {
             out::complain(&format!("the cluster does not serve {gvk} ({source})"));
         }
@@ -65,15 +81,15 @@ impl Diff {
         }
         match self.output {
             Form::Text => {
-                let text: String = changes.iter().map(changes::Change::text).collect();
+                let text: String = changes.iter().map(Change::text).collect();
                 out::write(coloured(&text).as_bytes())?;
             }
             form => {
-                let all: Vec<_> = changes.iter().map(changes::Change::json).collect();
+                let all: Vec<_> = changes.iter().map(Change::json).collect();
                 out::write(form.print(&serde_json::json!(all))?.as_bytes())?;
             }
         }
-        Ok(!changes.is_empty())
+        Ok(changes.iter().any(Change::is_to_come))
     }
 }
 

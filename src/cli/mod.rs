@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            out::complain(&format!("Error: {error:#}"));
+            out::fail(&error);
             ExitCode::FAILURE
         }
     }

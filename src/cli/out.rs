@@ -21,6 +21,26 @@ pub fn print(text: &str) {
     let _ = io::stdout().lock().write_all(text.as_bytes());
 }
 
+/// Writes an error and its causes to standard error, as one line. What the API server refused is in its own words.
+pub fn fail(error: &anyhow::Error) {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let (more, last) = match cause.downcast_ref::<kube::Error>() {
+            Some(kube::Error::Api(status)) => (status.message.clone(), true),
+            _ => (cause.to_string(), false),
+        };
+        // Some say their causes themselves.
+        if !text.contains(&more) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&more);
+        }
+        if last {
+            break;
+        }
+    }
+    complain(&format!("Error: {text}"));
+}
+
 /// Writes a line to standard error.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");

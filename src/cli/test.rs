@@ -17,9 +17,12 @@ use super::{
     out::{self, Form},
     view::{self, kinds},
 };
-use crate::api::{
-    duration, names,
-    status::{Hook, HookPhase, Status, conditions},
+use crate::{
+    api::{
+        duration, names,
+        status::{Hook, HookPhase, Status, conditions},
+    },
+    release::failure::Failure,
 };
 
 /// Run the tests of a resource's chart, and wait for what they come to
@@ -93,6 +96,9 @@ impl Test {
                     writeln!(text, "Message:        {}", line.message)?;
                 }
             }
+            if lines.is_empty() {
+                writeln!(text, "{}", test.message)?;
+            }
             out::write(text.as_bytes())?;
             if self.logs {
                 logs(&connection, namespace, &lines).await?;
@@ -159,7 +165,9 @@ async fn logs(connection: &Connection, namespace: &str, lines: &[&Hook]) -> Resu
                 let params = LogParams { container: Some(container.name), ..LogParams::default() };
                 match pods.logs(&name, &params).await {
                     Ok(text) => out::print(&format!("POD LOGS: {name}\n{text}\n")),
-                    Err(error) => out::complain(&format!("the logs of {name} cannot be read: {error}")),
+                    Err(error) => {
+                        out::complain(&format!("the logs of {name} cannot be read: {}", Failure::of(error)));
+                    }
                 }
             }
         }

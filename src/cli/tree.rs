@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     api::names,
-    release::{health::State, inventory::GroupKind},
+    release::{failure::Failure, health::State, inventory::GroupKind},
 };
 
 /// What members may have made, and what those made.
@@ -140,7 +140,7 @@ async fn drifts(
     let events = match api.list(&about).await {
         Ok(events) => events.items,
         Err(error) => {
-            unread.push(format!("events: {error}"));
+            unread.push(format!("events: {}", Failure::of(error)));
             return found;
         }
     };

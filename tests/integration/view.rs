@@ -244,3 +244,123 @@ async fn a_release_that_would_change_is_not_taken_over() {
     assert_eq!(deployments.get("web").await.unwrap().spec.unwrap().replicas, Some(1));
     assert!(space.api::<Secret>().get_opt("sh.helm.release.v1.web.v1").await.unwrap().is_none());
 }
+
+#[tokio::test]
+async fn what_is_left_to_others_is_no_difference() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("view-rules").await.unwrap();
+    let mut definition = entry("Sample", &sample());
+    let ignore = json!([{"kind": "Deployment", "pointers": ["/spec/replicas"]}]);
+    definition["pintle"] = json!({"drift": {"mode": "Report", "ignore": ignore}});
+    let operator = Operator::start(cluster, &space, &[definition.clone()], &[]).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let edit = PatchParams { field_manager: Some("kubectl-edit".into()), ..PatchParams::default() };
+    let scaled = Patch::Merge(json!({"spec": {"replicas": 3}}));
+    space.api::<Deployment>().patch("web", &edit, &scaled).await.unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("watches.yaml").display().to_string();
+    std::fs::write(&file, serde_yaml::to_string(&[definition]).unwrap()).unwrap();
+    let diff = ["diff", "sample.test.pintle.dev/web", "-n", space.name(), "--watches-file", &file];
+    let same = pintle(cluster, &diff).await;
+    assert_eq!((same.code, &*same.out), (Some(0), ""));
+    let left = format!("Deployment.apps {}/web: left to others by a rule: /spec/replicas\n", space.name());
+    assert_eq!(same.error, left);
+
+    let changed = Patch::Merge(json!({"data": {"message": "theirs"}}));
+    space.api::<ConfigMap>().patch("web-0", &edit, &changed).await.unwrap();
+    let reported = pintle(cluster, &diff).await;
+    assert_eq!(reported.code, Some(0), "{}", reported.error);
+    assert!(reported.out.contains("+  message: hello\n"), "{}", reported.out);
+    let left = format!("ConfigMap {}/web-0: left so: drift is only reported\n", space.name());
+    assert!(reported.out.ends_with(&left), "{}", reported.out);
+    // What is new is applied whatever the mode is.
+    samples
+        .api()
+        .patch(
+            "web",
+            &PatchParams::default(),
+            &Patch::Merge(json!({"metadata": {"annotations": {"pintle.dev/suspend": "true"}}})),
+        )
+        .await
+        .unwrap();
+    samples.change("web", json!({"message": "new"})).await.unwrap();
+    let to_come = pintle(cluster, &diff).await;
+    assert_eq!(to_come.code, Some(1), "{}", to_come.error);
+    assert!(to_come.out.contains("+  message: new\n") && !to_come.out.contains("left so"), "{}", to_come.out);
+}
+
+/// A chart that generates at each render, and the same objects again from the release.
+#[tokio::test]
+async fn a_release_keeps_what_its_chart_generated() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("adopt-random").await.unwrap();
+    let n = space.name();
+    let scratch = tempfile::tempdir().unwrap();
+    let chart = scratch.path().join("random");
+    let write = |name: &str, text: &str| {
+        let path = chart.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("Chart.yaml", "apiVersion: v2\nname: random\nversion: 1.0.0\n");
+    write("values.yaml", "gone: default\n");
+    write(
+        "templates/all.yaml",
+        r#"{{- $password := randAlphaNum 24 }}
+{{- $cert := genSelfSignedCert .Release.Name nil (list "web.local") 365 }}
+apiVersion: v1
+kind: Secret
+metadata: {name: web}
+data:
+  password: {{ $password | b64enc }}
+  url: {{ printf "pg://app:%s@db" $password | b64enc }}
+  login: {{ htpasswd "app" $password | b64enc }}
+  tls.crt: {{ $cert.Cert | b64enc }}
+  tls.key: {{ $cert.Key | b64enc }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data:
+  id: {{ uuidv4 }}
+  checksum: {{ sha256sum $password }}
+  gone: {{ .Values.gone | default "nothing" | quote }}
+"#,
+    );
+    let folder = chart.display().to_string();
+    let installed =
+        helm(cluster, &["install", "web", &folder, "-n", n, "--set", "gone=null"], "secret").await;
+    assert_eq!(installed.code, Some(0), "{}", installed.error);
+    let (secrets, maps) = (space.api::<Secret>(), space.api::<ConfigMap>());
+    let data = || async {
+        let (secret, map) = (secrets.get("web").await.unwrap(), maps.get("web").await.unwrap());
+        (secret.data.unwrap(), map.data.unwrap())
+    };
+    let before = data().await;
+    let file = scratch.path().join("watches.yaml").display().to_string();
+    let definition = entry("Sample", &chart);
+    std::fs::write(&file, serde_yaml::to_string(std::slice::from_ref(&definition)).unwrap()).unwrap();
+    let mut operator = Operator::start(cluster, &space, &[definition], &[]).await.unwrap();
+    let adopted = pintle(cluster, &["adopt", "web", "-n", n, "--watches-file", &file]).await;
+    assert_eq!(adopted.code, Some(0), "{}\n{}", adopted.error, adopted.out);
+    assert!(adopted.error.contains("nothing that runs would change"), "{}", adopted.error);
+    assert!(adopted.error.contains("4 generated values are kept"), "{}", adopted.error);
+    let samples = Resources::new(&space, "Sample");
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert!(!web.metadata.annotations.unwrap().contains_key("pintle.dev/suspend"));
+    assert_eq!(data().await, before);
+    // The values are the operator's own by now, and go with the resource.
+    operator.stop().await.unwrap();
+    operator.run().await.unwrap();
+    samples.annotate("web", "pintle.dev/reconcile", "now").await.unwrap();
+    samples.change("web", json!({"gone": "here"})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let mut expected = before.clone();
+    expected.1.insert("gone".into(), "nothing".into());
+    assert_eq!(data().await, expected, "the annotation pintle.dev/unset goes before the spec");
+    let all = secrets.list(&kube::api::ListParams::default()).await.unwrap().items;
+    let kept = all.iter().find(|s| s.type_.as_deref() == Some("pintle.dev/generated-values")).unwrap();
+    assert_eq!(kept.metadata.owner_references.as_ref().unwrap()[0].name, "web");
+}

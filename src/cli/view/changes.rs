@@ -1,6 +1,7 @@
 //! What applying would change: the live object beside what the API server would make of the apply, for a person.
 
 use anyhow::{Result, bail};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::{
     Api,
     api::{DynamicObject, Patch, PatchParams, ValidationDirective},
@@ -10,9 +11,12 @@ use similar::TextDiff;
 
 use super::Member;
 use crate::{
-    api::{Gvk, names},
+    api::{Gvk, definition::DriftMode, names},
     cli::connect::Connection,
-    release::{cluster::dynamic, failure::Failure, inventory::ObjectKey, mend, object::Desired},
+    release::{
+        cluster::dynamic, failure::Failure, inventory::ObjectKey, mend, object::Desired, rules::Rules,
+        yielding,
+    },
 };
 
 /// What stands for a value of a Secret.
@@ -31,12 +35,27 @@ pub struct Change {
     pub after: Option<Value>,
     /// Why the API server would refuse it.
     pub refused: Option<String>,
+    /// JSON pointers to fields that are left to others, and are as they are in `after`.
+    pub yielded: Vec<String>,
+    /// Why the operator leaves it as it is, if it does.
+    pub left: Option<&'static str>,
 }
 
 impl Change {
     /// Whether there is anything to tell.
     pub fn is_any(&self) -> bool {
         self.live != self.after || self.refused.is_some()
+    }
+
+    /// Whether the operator would do something about it.
+    pub fn is_to_come(&self) -> bool {
+        self.is_any() && self.left.is_none()
+    }
+
+    /// What is left to others, for a person.
+    pub fn yields(&self) -> Option<String> {
+        let fields = self.yielded.join(", ");
+        (!fields.is_empty()).then(|| format!("{}: left to others by a rule: {fields}", self.key))
     }
 
     /// Whether something but labels and annotations changes.
@@ -55,6 +74,7 @@ impl Change {
     fn action(&self) -> &'static str {
         match (&self.live, &self.after) {
             _ if self.refused.is_some() => "refused",
+            _ if self.left.is_some() => "leave",
             (None, _) => "create",
             (Some(_), None) => "delete",
             (Some(_), Some(_)) => "change",
@@ -84,6 +104,9 @@ impl Change {
         if let Some(refused) = &self.refused {
             out.push_str(&format!("{}: the API server refuses this: {refused}\n", self.key));
         }
+        if let Some(left) = self.left {
+            out.push_str(&format!("{}: left so: {left}\n", self.key));
+        }
         out
     }
 
@@ -101,24 +124,38 @@ impl Change {
         if !self.key.namespace.is_empty() {
             out["namespace"] = (*self.key.namespace).into();
         }
-        if let Some(refused) = &self.refused {
-            out["message"] = refused.clone().into();
+        if let Some(why) = self.refused.as_deref().or(self.left) {
+            out["message"] = why.into();
+        }
+        if !self.yielded.is_empty() {
+            out["leftToOthers"] = json!(self.yielded);
         }
         out
     }
 }
 
-/// Asks the API server what it would make of each desired object, and says which members are not desired. What agrees is
-/// left out.
+/// Of whom the objects are that are compared.
+pub struct Whose<'a> {
+    /// The id of the instance's set.
+    pub set: &'a str,
+    /// What its definition says about drift.
+    pub mode: DriftMode,
+    /// Whether what is desired was applied in full before, so that whatever differs is drift.
+    pub deployed: bool,
+}
+
+/// Asks the API server what it would make of each desired object, and says which members are not desired. What agrees, and
+/// leaves nothing to others, is left out.
 pub async fn compare(
     connection: &Connection,
+    whose: &Whose<'_>,
     desired: &[Desired],
     members: &[Member],
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for d in desired {
-        let change = of(connection, d).await?;
-        if change.is_any() {
+        let change = of(connection, whose, d).await?;
+        if change.is_any() || !change.yielded.is_empty() {
             changes.push(change);
         }
     }
@@ -135,6 +172,8 @@ pub async fn compare(
                 live: Some(tidy(member.object.clone())),
                 after: None,
                 refused: None,
+                yielded: Vec::new(),
+                left: None,
             });
         }
     }
@@ -142,10 +181,34 @@ pub async fn compare(
 }
 
 /// What would become of one desired object.
-pub async fn of(connection: &Connection, desired: &Desired) -> Result<Change> {
+pub async fn of(connection: &Connection, whose: &Whose<'_>, desired: &Desired) -> Result<Change> {
     let key = &desired.key;
     let live = connection.cluster.fetch(&desired.gvk, &key.namespace, &key.name).await?;
-    let (after, refused) = match dry_run(connection, desired).await {
+    let mut body = desired.body.clone();
+    let mut yielded = Vec::new();
+    let mut own = None;
+    if let Some(live) = &live {
+        let annotation =
+            |name: &str| live["metadata"]["annotations"][name].as_str().unwrap_or_default().to_owned();
+        let (rules, _) = Rules::read(
+            &annotation(names::DRIFT),
+            &annotation(names::DRIFT_IGNORE),
+            &annotation(names::RECREATE),
+        );
+        let managed: Vec<ManagedFieldsEntry> =
+            serde_json::from_value(live["metadata"]["managedFields"].clone()).unwrap_or_default();
+        let client = connection.client();
+        let pointers = yielding::pointers(&client, whose.set, desired, Some(&rules), &managed).await?;
+        yielded = yielding::leave(&mut body, &managed, &pointers);
+        own = rules.mode;
+    }
+    let left = match own.or(desired.rules.mode).unwrap_or(whose.mode) {
+        _ if !whose.deployed => None,
+        DriftMode::Correct => None,
+        DriftMode::Report => Some("drift is only reported"),
+        DriftMode::Off => Some("drift is not looked at"),
+    };
+    let (after, refused) = match dry_run(connection, desired, body).await {
         Ok(after) => (after, None),
         // What is made together with its namespace cannot be tried.
         Err(Failure::NotFound(_)) if live.is_none() => (desired.body.clone(), None),
@@ -163,11 +226,13 @@ pub async fn of(connection: &Connection, desired: &Desired) -> Result<Change> {
         live: live.map(tidy),
         after: Some(tidy(after)),
         refused,
+        yielded,
+        left,
     })
 }
 
 /// What an apply would make, as the operator makes it: with what an ordinary write tolerates.
-async fn dry_run(connection: &Connection, desired: &Desired) -> Result<Value, Failure> {
+async fn dry_run(connection: &Connection, desired: &Desired, mut body: Value) -> Result<Value, Failure> {
     let (resource, _) = connection
         .cluster
         .resource_in(&desired.gvk)
@@ -179,7 +244,6 @@ async fn dry_run(connection: &Connection, desired: &Desired) -> Result<Value, Fa
         field_manager: Some(names::FIELD_MANAGER.to_owned()),
         field_validation: Some(ValidationDirective::Ignore),
     };
-    let mut body = desired.body.clone();
     for _ in 0..=mend::ROUNDS {
         match api.patch(&desired.key.name, &params, &Patch::Apply(&body)).await.map_err(Failure::of) {
             Ok(after) => return serde_json::to_value(after).map_err(|e| Failure::Unavailable(e.to_string())),
@@ -293,6 +357,8 @@ mod tests {
             live,
             after,
             refused: None,
+            yielded: Vec::new(),
+            left: None,
         }
     }
 

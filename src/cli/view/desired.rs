@@ -3,24 +3,26 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
-use super::Instance;
+use super::{Instance, Member};
 use crate::{
-    api::{Definition, Gvk, watches},
+    api::{Definition, Gvk, definition::GeneratedValues, watches},
     cli::connect::Connection,
     controller::{
         charts::{ChartRenderer, from_json},
-        generated::Generated,
+        generated::{Generated, Life, Made},
+        lookups::is_for,
         renderer::{Input, Renderer as _},
     },
     release::{
         cluster::Cluster,
-        inventory::Parent,
+        inventory::{ObjectKey, Parent},
         object::{Prepared, flat, prepare},
+        rules,
     },
     render::{Capabilities, KubeVersion, Lookup, LookupRecord},
 };
@@ -75,6 +77,18 @@ pub struct Source<'a> {
     pub unset: String,
     /// The revision that it is.
     pub revision: u32,
+    /// Generated values besides those that are kept.
+    pub seeds: &'a [Made],
+}
+
+/// What an instance is rendered to.
+pub struct Rendering {
+    /// The objects.
+    pub prepared: Prepared,
+    /// What was looked up.
+    pub reads: Vec<LookupRecord>,
+    /// The generated values in it.
+    pub made: Vec<Made>,
 }
 
 impl Loaded {
@@ -89,8 +103,13 @@ impl Loaded {
         })
     }
 
-    /// The desired objects of an instance that is there.
-    pub async fn of_instance(&self, connection: &Connection, instance: &Instance) -> Result<Prepared> {
+    /// The desired objects of an instance that is there, with its `members`, each with its rules about drift.
+    pub async fn of_instance(
+        &self,
+        connection: &Connection,
+        instance: &Instance,
+        members: &[Member],
+    ) -> Result<Prepared> {
         let release = instance.cr.status.release.as_ref();
         // A change that the operator has not seen yet, or another chart, begins a new revision.
         let same = instance.cr.status.observed_generation == Some(instance.cr.generation())
@@ -103,12 +122,41 @@ impl Loaded {
         let parent = instance.parent();
         let unset = instance.cr.marks.unset().to_owned();
         let spec = instance.cr.spec.to_string();
-        self.render(connection, Source { parent: &parent, spec, unset, revision }).await
+        let source = Source { parent: &parent, spec, unset, revision, seeds: &[] };
+        let Rendering { mut prepared, reads, .. } = self.render(connection, &source, &[]).await?;
+        // As the operator does: what is left out only because it is there stays.
+        let lost: Vec<&ObjectKey> = members
+            .iter()
+            .map(|m| &*m.key)
+            .filter(|key| !prepared.desired.iter().any(|d| *d.key == **key))
+            .filter(|key| reads.iter().any(|read| is_for(read, key)))
+            .collect();
+        if !lost.is_empty() {
+            let hidden: Vec<LookupRecord> =
+                reads.into_iter().filter(|read| lost.iter().any(|key| is_for(read, key))).collect();
+            // A chart that cannot do without has no other render.
+            if let Ok(other) = self.render(connection, &source, &hidden).await {
+                let kept = other.prepared.desired.into_iter().filter(|d| lost.contains(&&*d.key));
+                prepared.desired.extend(kept);
+            }
+        }
+        let rules = instance.cr.marks.rules().map_err(|error| anyhow!(error))?;
+        let wrong = rules::attach(&mut prepared.desired, &self.definition.spec, &rules);
+        if !wrong.is_empty() {
+            bail!("{}", wrong.join("; "));
+        }
+        Ok(prepared)
     }
 
-    /// The desired objects of an instance.
-    pub async fn render(&self, connection: &Connection, source: Source<'_>) -> Result<Prepared> {
-        let Source { parent, spec, unset, revision } = source;
+    /// Renders an instance. Look-ups that are `hidden` find nothing.
+    pub async fn render(
+        &self,
+        connection: &Connection,
+        source: &Source<'_>,
+        hidden: &[LookupRecord],
+    ) -> Result<Rendering> {
+        let Source { parent, spec, unset, revision, seeds } = source;
+        let revision = *revision;
         let namespace = self.namespace(parent)?;
         let version = connection.client().apiserver_version().await.context("the API server's version")?;
         let default = Capabilities::default();
@@ -117,28 +165,51 @@ impl Loaded {
             api_versions: connection.cluster.api_versions().to_vec(),
             ..default
         });
-        let generated = Arc::new(Generated::load(&connection.client(), parent, &namespace).await?);
-        let lookup: Arc<dyn Lookup> = Arc::new(Live {
+        let live = Arc::new(Live {
             cluster: connection.cluster.clone(),
             runtime: tokio::runtime::Handle::current(),
+            hidden: hidden.to_vec(),
+            reads: Mutex::default(),
         });
-        let (renderer, overrides) = (self.renderer.clone(), self.definition.overrides.clone());
-        let (name, release_namespace) = (parent.name.clone(), namespace.clone());
-        let render = tokio::task::spawn_blocking(move || {
-            renderer.render(&Input {
-                spec: &spec,
-                overrides: &overrides,
-                unset: &unset,
-                name: &name,
-                namespace: &release_namespace,
-                revision,
-                capabilities: &capabilities,
-                generated: &generated,
-                lookup: &lookup,
-            })
-        });
-        let render = render.await?.map_err(|error| anyhow!("{error}"))?;
-        Ok(prepare(flat(render.objects), parent, &namespace, |gvk| connection.cluster.served(gvk))?)
+        let run = async |generated: Generated| {
+            let lookup: Arc<dyn Lookup> = live.clone();
+            let (renderer, overrides) = (self.renderer.clone(), self.definition.overrides.clone());
+            let (name, release_namespace) = (parent.name.clone(), namespace.clone());
+            let (spec, unset) = (spec.clone(), unset.clone());
+            let capabilities = capabilities.clone();
+            let render = tokio::task::spawn_blocking(move || {
+                renderer.render(&Input {
+                    spec: &spec,
+                    overrides: &overrides,
+                    unset: &unset,
+                    name: &name,
+                    namespace: &release_namespace,
+                    revision,
+                    capabilities: &capabilities,
+                    generated: &Arc::new(generated),
+                    lookup: &lookup,
+                })
+            });
+            render.await?.map_err(|error| anyhow!("{error}"))
+        };
+        let mut kept = Generated::default();
+        kept.plant(seeds, revision);
+        let mut render = run(kept).await?;
+        // Most charts generate nothing, and nobody need read Secrets for them.
+        if !render.generated.is_empty() {
+            let mut kept = Generated::load(&connection.client(), parent, &namespace).await?;
+            if !kept.is_empty() {
+                kept.plant(seeds, revision);
+                render = run(kept).await?;
+            }
+        }
+        let prepared =
+            prepare(flat(render.objects), parent, &namespace, |gvk| connection.cluster.served(gvk))?;
+        let reads = std::mem::take(&mut *live.reads.lock().unwrap_or_else(PoisonError::into_inner));
+        if self.definition.spec.generated_values == GeneratedValues::PerRevision {
+            render.generated.iter_mut().for_each(|made| made.life = Life::Revision);
+        }
+        Ok(Rendering { prepared, reads, made: render.generated })
     }
 }
 
@@ -146,10 +217,16 @@ impl Loaded {
 struct Live {
     cluster: Cluster,
     runtime: tokio::runtime::Handle,
+    hidden: Vec<LookupRecord>,
+    reads: Mutex<Vec<LookupRecord>>,
 }
 
 impl Lookup for Live {
     fn lookup(&self, query: &LookupRecord) -> Result<tera::Value, String> {
+        if self.hidden.contains(query) {
+            return Ok(tera::Value::from(tera::Map::new()));
+        }
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).push(query.clone());
         let gvk = Gvk::of(&query.api_version, &query.kind);
         let found = self.cluster.fetch(&gvk, &query.namespace, &query.name);
         match self.runtime.block_on(found).map_err(|failure| failure.to_string())? {

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use kube::Client;
 
-use crate::cli::connect::Connection;
+use crate::{cli::connect::Connection, release::health};
 
 /// A kind that the cluster serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,10 +89,14 @@ fn find<'k>(kinds: &'k [Kind], word: &str) -> Result<&'k Kind> {
     }
 }
 
-/// The kind that a word names, among those of a cluster.
+/// The kind that a word names, among those of a cluster. Kubernetes' own are refused: no chart is behind them.
 pub async fn named(connection: &Connection, word: &str) -> Result<Kind> {
     let kinds = served(&connection.client()).await?;
-    find(&kinds, word).cloned()
+    let kind = find(&kinds, word)?;
+    if health::is_built_in(&kind.group) {
+        bail!("{} is a kind of Kubernetes itself, and no chart's", kind.kind);
+    }
+    Ok(kind.clone())
 }
 
 /// What a command for one resource is about: its kind and its name.

@@ -22,6 +22,7 @@ use crate::{
     controller::cr::Cr,
     release::{
         cluster::dynamic,
+        failure::Failure,
         health::Health,
         inventory::{GroupKind, ObjectKey, Parent},
         seen::{Full, Seen},
@@ -131,9 +132,9 @@ pub async fn list(
     resource: &ApiResource,
     namespace: &str,
     params: &ListParams,
-) -> kube::Result<Vec<Value>> {
+) -> Result<Vec<Value>, Failure> {
     let api: Api<DynamicObject> = dynamic(connection.client(), resource, namespace);
-    let list = api.list(params).await?;
+    let list = api.list(params).await.map_err(Failure::of)?;
     let value = |object: DynamicObject| {
         let mut object = serde_json::to_value(object).unwrap_or_default();
         object["apiVersion"] = resource.api_version.clone().into();

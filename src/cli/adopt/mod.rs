@@ -1,8 +1,9 @@
 //! `pintle adopt`: a Helm release becomes an instance, and nothing that runs changes.
 
+mod plan;
+mod seed;
+
 use std::{
-    collections::BTreeMap,
-    fmt::Write as _,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -11,10 +12,11 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use kube::{
     Api,
-    api::{DynamicObject, PostParams},
+    api::{DynamicObject, Patch, PatchParams, PostParams},
 };
 use serde_json::{Map, Value, json};
 
+use self::plan::Plan;
 use super::{
     connect::{Connect, Connection, block_on},
     diff::coloured,
@@ -22,20 +24,20 @@ use super::{
     status::verdict,
     view::{
         Instance,
-        changes::{self, Change},
-        desired::{self, Loaded, Source},
+        desired::{self, Loaded},
         kinds::{self, Kind},
     },
 };
 use crate::{
     api::{Definition, duration, names, status::conditions},
-    controller::renderer::Renderer as _,
+    controller::{
+        generated::{Generated, Made},
+        renderer::Renderer as _,
+    },
     release::{
         cluster::dynamic,
         failure::Failure,
         helm::{self, Driver, Record},
-        inventory::Parent,
-        object::Desired,
     },
 };
 
@@ -104,9 +106,6 @@ struct Found {
     record: Record,
 }
 
-/// An object's uid and generation.
-type Identity = (String, Option<i64>);
-
 impl Adopt {
     /// Takes the release over.
     pub fn run(self) -> Result<()> {
@@ -130,7 +129,8 @@ impl Adopt {
             );
         }
         let resource = self.resource(&connection, kind, &loaded.definition, &found.record).await?;
-        let plan = Plan::make(&connection, &loaded, &found.record).await?;
+        let unset = resource.object["metadata"]["annotations"][names::UNSET].as_str().unwrap_or_default();
+        let plan = Plan::make(&connection, &loaded, &found.record, unset).await?;
         out::write(coloured(&plan.text()).as_bytes())?;
         if self.dry_run {
             let text = serde_yaml::to_string(&resource.object)?;
@@ -150,18 +150,27 @@ impl Adopt {
             &connection.cluster.resource_in(gvk).context("the kind is not served any more")?.0,
             &connection.namespace,
         );
+        let mut object = resource.object;
+        if !plan.seeds.is_empty() {
+            // The operator must not generate values before it has those of the release.
+            object["metadata"]["annotations"][names::SUSPEND] = "true".into();
+        }
         if !resource.exists {
-            self.create(&api, &resource.object, false).await?;
+            self.create(&api, &object, false).await?;
             out::complain(&format!("{}/{} created", gvk.kind, self.release));
         }
+        self.keep_generated(&connection, kind, &api, &plan.seeds, &found.record)
+            .await
+            .with_context(|| format!("{}/{} is there, and is suspended", gvk.kind, self.release))?;
         self.wait(&connection, kind).await?;
         let after = plan.identities(&connection).await?;
         let changed: Vec<&String> =
             before.iter().filter(|(key, id)| after.get(*key) != Some(id)).map(|(k, _)| k).collect();
         if changed.is_empty() {
+            let verb = if after.len() == 1 { "is" } else { "are" };
             out::complain(&format!(
-                "{} objects are taken over, each with the uid and generation it had",
-                after.len()
+                "{} {verb} taken over, each with the uid and generation it had",
+                plan::count(after.len())
             ));
         } else {
             let names: Vec<&str> = changed.iter().map(|key| key.as_str()).collect();
@@ -260,7 +269,7 @@ impl Adopt {
         null_paths(&spec, &mut String::new(), &mut nulls);
         if !nulls.is_empty() {
             // The API server drops a null where the schema does not ask for it, and with it the removal of a default.
-            annotations["pintle.dev/unset"] = nulls.join(",").into();
+            annotations[names::UNSET] = nulls.join(",").into();
         }
         let mut object = json!({
             "apiVersion": gvk.api_version(),
@@ -292,6 +301,30 @@ impl Adopt {
         }
         self.create(&api, &object, true).await?;
         Ok(Resource { object, exists: false })
+    }
+
+    /// Keeps generated values of the release for the operator, and lets it go on.
+    async fn keep_generated(
+        &self,
+        connection: &Connection,
+        kind: &Kind,
+        api: &Api<DynamicObject>,
+        seeds: &[Made],
+        record: &Record,
+    ) -> Result<()> {
+        let (client, namespace) = (connection.client(), &connection.namespace);
+        let instance = Instance::get(connection, kind, namespace, &self.release).await?;
+        if !seeds.is_empty() {
+            let parent = instance.parent();
+            let kept = Generated::load(&client, &parent, namespace).await?;
+            kept.save(seeds, &client, &parent, namespace, record.version.max(1)).await?;
+        }
+        // By this run, or by one that ended before it had written them.
+        if instance.cr.marks.suspended() && instance.cr.status.release.is_none() {
+            let patch = json!({ "metadata": { "annotations": { names::SUSPEND: null } } });
+            api.patch(&self.release, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        }
+        Ok(())
     }
 
     async fn create(&self, api: &Api<DynamicObject>, object: &Value, dry_run: bool) -> Result<()> {
@@ -388,198 +421,9 @@ fn null_paths(value: &Value, at: &mut String, into: &mut Vec<String>) {
     }
 }
 
-/// What taking over would change.
-struct Plan {
-    desired: Vec<Desired>,
-    changes: Vec<Change>,
-    /// Objects of the release that are not rendered any more.
-    left: Vec<String>,
-    unserved: Vec<String>,
-}
-
-impl Plan {
-    async fn make(connection: &Connection, loaded: &Loaded, record: &Record) -> Result<Self> {
-        let gvk = &loaded.definition.gvk;
-        let parent = Parent {
-            gvk: gvk.clone(),
-            namespace: connection.namespace.clone(),
-            name: record.name.clone(),
-            // Nobody's: the resource is not there yet.
-            uid: "00000000-0000-0000-0000-000000000000".into(),
-            definition: names::definition_label(&gvk.kind, &gvk.group),
-        };
-        let spec = record.config.clone().filter(|c| !c.is_null()).unwrap_or_else(|| json!({})).to_string();
-        let source = Source { parent: &parent, spec, unset: String::new(), revision: record.version.max(1) };
-        let prepared = loaded.render(connection, source).await?;
-        let released = record.objects().map_err(|error| anyhow!(error))?;
-        let mut changes = Vec::new();
-        let mut desired = prepared.desired;
-        for d in &mut desired {
-            // What only says whose it is differs anyhow, and an owner must be there.
-            strip(&mut d.body);
-            let mut change = changes::of(connection, d).await?;
-            let before = released.iter().find(|object| is(object, d));
-            if let (Some(before), Some(after)) = (before, &mut change.after) {
-                without(after, before, &d.body);
-            }
-            [&mut change.live, &mut change.after].into_iter().flatten().for_each(strip_helms);
-            if change.is_any() {
-                changes.push(change);
-            }
-        }
-        let left = released
-            .iter()
-            .filter(|object| !desired.iter().any(|d| is(object, d)))
-            .map(|object| {
-                let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
-                format!("{} {}", text("/kind"), text("/metadata/name"))
-            })
-            .collect();
-        let unserved = prepared.unserved.iter().map(|(gvk, _)| gvk.to_string()).collect();
-        Ok(Plan { desired, changes, left, unserved })
-    }
-
-    fn is_change(&self) -> bool {
-        !self.unserved.is_empty() || self.changes.iter().any(Change::is_material)
-    }
-
-    fn text(&self) -> String {
-        let mut text: String = self.changes.iter().map(Change::text).collect();
-        for left in &self.left {
-            let _ = writeln!(
-                text,
-                "{left} is of the release and is not rendered: it stays, and belongs to nobody"
-            );
-        }
-        for kind in &self.unserved {
-            let _ = writeln!(text, "the cluster does not serve {kind}");
-        }
-        text
-    }
-
-    fn summary(&self) -> String {
-        let count = |n: usize| if n == 1 { "1 object".to_owned() } else { format!("{n} objects") };
-        let material = self.changes.iter().filter(|c| c.is_material()).count();
-        let slight = self.changes.len() - material;
-        let mut text = match material {
-            0 => format!(
-                "{} would be taken over, and nothing that runs would change",
-                count(self.desired.len())
-            ),
-            n => format!("{} of {} would change", n, count(self.desired.len())),
-        };
-        if slight > 0 {
-            let _ = write!(text, " ({} in labels or annotations only)", count(slight));
-        }
-        text
-    }
-
-    /// The uid and generation of each object that is there.
-    async fn identities(&self, connection: &Connection) -> Result<BTreeMap<String, Identity>> {
-        let mut all = BTreeMap::new();
-        for d in &self.desired {
-            if let Some(live) = connection.cluster.metadata(&d.key).await? {
-                let identity = (live.metadata.uid.unwrap_or_default(), live.metadata.generation);
-                all.insert(d.key.to_string(), identity);
-            }
-        }
-        Ok(all)
-    }
-}
-
-/// Whether an object of the manifest is the desired one.
-fn is(object: &Value, desired: &Desired) -> bool {
-    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
-    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
-    let namespace = text("/metadata/namespace");
-    *desired.key.kind.kind == *text("/kind")
-        && *desired.key.kind.group == *group
-        && *desired.key.name == *text("/metadata/name")
-        && (namespace.is_empty() || *desired.key.namespace == *namespace)
-}
-
-/// Takes our labels and owner from a body.
-fn strip(body: &mut Value) {
-    let Some(metadata) = body["metadata"].as_object_mut() else { return };
-    metadata.remove("ownerReferences");
-    remove_from(metadata, "labels", &[names::PART_OF, names::DEFINITION]);
-}
-
-/// Takes from an object what Helm puts on it: nothing of that runs.
-fn strip_helms(object: &mut Value) {
-    let Some(metadata) = object["metadata"].as_object_mut() else { return };
-    metadata.remove("ownerReferences");
-    remove_from(metadata, "labels", &[names::PART_OF, names::DEFINITION]);
-    remove_from(metadata, "annotations", &["meta.helm.sh/release-name", "meta.helm.sh/release-namespace"]);
-}
-
-fn remove_from(metadata: &mut Map<String, Value>, part: &str, keys: &[&str]) {
-    let Some(map) = metadata.get_mut(part).and_then(Value::as_object_mut) else { return };
-    keys.iter().for_each(|key| {
-        map.remove(*key);
-    });
-    if map.is_empty() {
-        metadata.remove(part);
-    }
-}
-
-/// Takes from what an apply would make what Helm applied and the body does not say: Helm's fields become ours, and what we do
-/// not say goes.
-fn without(after: &mut Value, released: &Value, body: &Value) {
-    match (after, released) {
-        (Value::Object(after), Value::Object(released)) => {
-            for (key, before) in released {
-                if before.is_null() || ["apiVersion", "kind", "status"].contains(&key.as_str()) {
-                    continue;
-                }
-                match (after.get_mut(key), body.get(key)) {
-                    (Some(_), None) => {
-                        after.remove(key);
-                    }
-                    (Some(after), Some(body)) => without(after, before, body),
-                    (None, _) => {}
-                }
-            }
-        }
-        (Value::Array(after), Value::Array(released)) => {
-            let Value::Array(body) = body else { return };
-            let name = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
-            for before in released {
-                let Some(key) = name(before) else { continue };
-                let named = |item: &&Value| name(item).as_deref() == Some(&key);
-                match body.iter().find(named) {
-                    None => after.retain(|item| name(item).as_deref() != Some(&key)),
-                    Some(body) => {
-                        let item = after.iter_mut().find(|item| name(item).as_deref() == Some(&key));
-                        if let Some(item) = item {
-                            without(item, before, body);
-                        }
-                    }
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_helm_applied_and_is_not_rendered_goes() {
-        let released = json!({"metadata": {"labels": {"a": "1", "b": "2"}}, "spec": {"replicas": 2, "containers": [
-            {"name": "main", "image": "i", "args": ["x"]}, {"name": "old"}]}});
-        let body = json!({"metadata": {"labels": {"a": "1"}}, "spec": {"containers": [{"name": "main", "image": "i"}]}});
-        let mut after = json!({"metadata": {"labels": {"a": "1", "b": "2", "c": "theirs"}}, "spec": {"replicas": 2, "paused": true,
-            "containers": [{"name": "main", "image": "i", "args": ["x"], "stdin": true}, {"name": "old"}, {"name": "injected"}]}});
-        without(&mut after, &released, &body);
-        assert_eq!(
-            after,
-            json!({"metadata": {"labels": {"a": "1", "c": "theirs"}}, "spec": {"paused": true,
-                "containers": [{"name": "main", "image": "i", "stdin": true}, {"name": "injected"}]}})
-        );
-    }
 
     #[test]
     fn labels_that_a_selector_asks_for() {

@@ -1,0 +1,278 @@
+//! What taking a release over would change.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use anyhow::{Result, anyhow, bail};
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::{
+        connect::Connection,
+        view::{
+            changes::{self, Change, Whose},
+            desired::{Loaded, Source},
+        },
+    },
+    seed,
+};
+use crate::{
+    api::{definition::DriftMode, names},
+    controller::generated::Made,
+    release::{
+        helm::Record,
+        inventory::Parent,
+        object::{Desired, Prepared},
+        rules::{self, OfInstance},
+    },
+};
+
+/// So often values are looked for: some are made from others.
+const ROUNDS: usize = 6;
+
+/// An object's uid and generation.
+type Identity = (String, Option<i64>);
+
+/// What taking over would change.
+pub struct Plan {
+    /// Generated values that the release has: the operator is to go on with them.
+    pub seeds: Vec<Made>,
+    desired: Vec<Desired>,
+    changes: Vec<Change>,
+    /// Objects of the release that are not rendered any more.
+    left: Vec<String>,
+    unserved: Vec<String>,
+}
+
+impl Plan {
+    /// Renders the release's values, `unset` being the paths of nulls among them, with the chart of the definition, and asks
+    /// what the API server would make of it.
+    pub async fn make(
+        connection: &Connection,
+        loaded: &Loaded,
+        record: &Record,
+        unset: &str,
+    ) -> Result<Self> {
+        let gvk = &loaded.definition.gvk;
+        let parent = Parent {
+            gvk: gvk.clone(),
+            namespace: connection.namespace.clone(),
+            name: record.name.clone(),
+            // Nobody's: the resource is not there yet.
+            uid: "00000000-0000-0000-0000-000000000000".into(),
+            definition: names::definition_label(&gvk.kind, &gvk.group),
+        };
+        let spec = record.config.clone().filter(|c| !c.is_null()).unwrap_or_else(|| json!({})).to_string();
+        let released = record.objects().map_err(|error| anyhow!(error))?;
+        let mut seeds: Vec<Made> = Vec::new();
+        let mut prepared = Prepared::default();
+        for _ in 0..ROUNDS {
+            let source = Source {
+                parent: &parent,
+                spec: spec.clone(),
+                unset: unset.to_owned(),
+                revision: record.version.max(1),
+                seeds: &seeds,
+            };
+            let rendering = loaded.render(connection, &source, &[]).await?;
+            prepared = rendering.prepared;
+            let pairs: Vec<(&Value, &Value)> = prepared
+                .desired
+                .iter()
+                .filter_map(|d| Some((&d.body, released.iter().find(|object| is(object, d))?)))
+                .collect();
+            let found = seed::recover(&rendering.made, &pairs);
+            if found.is_empty() {
+                // What was made from others that are other ones since is nobody's any more.
+                seeds.retain(|seed| rendering.made.iter().any(|made| made.call == seed.call));
+                break;
+            }
+            seeds.extend(found);
+        }
+        let wrong = rules::attach(&mut prepared.desired, &loaded.definition.spec, &OfInstance::default());
+        if !wrong.is_empty() {
+            bail!("{}", wrong.join("; "));
+        }
+        let mut changes = Vec::new();
+        let mut desired = prepared.desired;
+        let whose = Whose { set: &parent.set(), mode: DriftMode::Correct, deployed: false };
+        for d in &mut desired {
+            // What only says whose it is differs anyhow, and an owner must be there.
+            strip(&mut d.body);
+            let mut change = changes::of(connection, &whose, d).await?;
+            let before = released.iter().find(|object| is(object, d));
+            if let (Some(before), Some(after)) = (before, &mut change.after) {
+                without(after, before, &d.body);
+            }
+            [&mut change.live, &mut change.after].into_iter().flatten().for_each(strip_helms);
+            if change.is_any() {
+                changes.push(change);
+            }
+        }
+        let left = released
+            .iter()
+            .filter(|object| !desired.iter().any(|d| is(object, d)))
+            .map(|object| {
+                let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+                format!("{} {}", text("/kind"), text("/metadata/name"))
+            })
+            .collect();
+        let unserved = prepared.unserved.iter().map(|(gvk, _)| gvk.to_string()).collect();
+        Ok(Plan { seeds, desired, changes, left, unserved })
+    }
+
+    /// Whether something that runs would change.
+    pub fn is_change(&self) -> bool {
+        !self.unserved.is_empty() || self.changes.iter().any(Change::is_material)
+    }
+
+    /// Each change, and what is left over.
+    pub fn text(&self) -> String {
+        let mut text: String = self.changes.iter().map(Change::text).collect();
+        for left in &self.left {
+            let _ = writeln!(
+                text,
+                "{left} is of the release and is not rendered: it stays, and belongs to nobody"
+            );
+        }
+        for kind in &self.unserved {
+            let _ = writeln!(text, "the cluster does not serve {kind}");
+        }
+        text
+    }
+
+    /// How much would change, in a sentence.
+    pub fn summary(&self) -> String {
+        let material = self.changes.iter().filter(|c| c.is_material()).count();
+        let slight = self.changes.len() - material;
+        let mut text = match material {
+            0 => format!(
+                "{} would be taken over, and nothing that runs would change",
+                count(self.desired.len())
+            ),
+            n => format!("{} of {} would change", n, count(self.desired.len())),
+        };
+        if slight > 0 {
+            let _ = write!(text, " ({} in labels or annotations only)", count(slight));
+        }
+        match self.seeds.len() {
+            0 => {}
+            1 => text.push_str("; 1 generated value is kept"),
+            n => {
+                let _ = write!(text, "; {n} generated values are kept");
+            }
+        }
+        text
+    }
+
+    /// The uid and generation of each object that is there.
+    pub async fn identities(&self, connection: &Connection) -> Result<BTreeMap<String, Identity>> {
+        let mut all = BTreeMap::new();
+        for d in &self.desired {
+            if let Some(live) = connection.cluster.metadata(&d.key).await? {
+                let identity = (live.metadata.uid.unwrap_or_default(), live.metadata.generation);
+                all.insert(d.key.to_string(), identity);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// So many objects.
+pub fn count(n: usize) -> String {
+    if n == 1 { "1 object".to_owned() } else { format!("{n} objects") }
+}
+
+/// Whether an object of the manifest is the desired one.
+fn is(object: &Value, desired: &Desired) -> bool {
+    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let namespace = text("/metadata/namespace");
+    *desired.key.kind.kind == *text("/kind")
+        && *desired.key.kind.group == *group
+        && *desired.key.name == *text("/metadata/name")
+        && (namespace.is_empty() || *desired.key.namespace == *namespace)
+}
+
+/// Takes our labels and owner from a body.
+fn strip(body: &mut Value) {
+    let Some(metadata) = body["metadata"].as_object_mut() else { return };
+    metadata.remove("ownerReferences");
+    remove_from(metadata, "labels", &[names::PART_OF, names::DEFINITION]);
+}
+
+/// Takes from an object what Helm puts on it: nothing of that runs.
+fn strip_helms(object: &mut Value) {
+    let Some(metadata) = object["metadata"].as_object_mut() else { return };
+    metadata.remove("ownerReferences");
+    remove_from(metadata, "labels", &[names::PART_OF, names::DEFINITION]);
+    remove_from(metadata, "annotations", &["meta.helm.sh/release-name", "meta.helm.sh/release-namespace"]);
+}
+
+fn remove_from(metadata: &mut Map<String, Value>, part: &str, keys: &[&str]) {
+    let Some(map) = metadata.get_mut(part).and_then(Value::as_object_mut) else { return };
+    keys.iter().for_each(|key| {
+        map.remove(*key);
+    });
+    if map.is_empty() {
+        metadata.remove(part);
+    }
+}
+
+/// Takes from what an apply would make what Helm applied and the body does not say: Helm's fields become ours, and what we do
+/// not say goes.
+fn without(after: &mut Value, released: &Value, body: &Value) {
+    match (after, released) {
+        (Value::Object(after), Value::Object(released)) => {
+            for (key, before) in released {
+                if before.is_null() || ["apiVersion", "kind", "status"].contains(&key.as_str()) {
+                    continue;
+                }
+                match (after.get_mut(key), body.get(key)) {
+                    (Some(_), None) => {
+                        after.remove(key);
+                    }
+                    (Some(after), Some(body)) => without(after, before, body),
+                    (None, _) => {}
+                }
+            }
+        }
+        (Value::Array(after), Value::Array(released)) => {
+            let Value::Array(body) = body else { return };
+            let name = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
+            for before in released {
+                let Some(key) = name(before) else { continue };
+                let named = |item: &&Value| name(item).as_deref() == Some(&key);
+                match body.iter().find(named) {
+                    None => after.retain(|item| name(item).as_deref() != Some(&key)),
+                    Some(body) => {
+                        let item = after.iter_mut().find(|item| name(item).as_deref() == Some(&key));
+                        if let Some(item) = item {
+                            without(item, before, body);
+                        }
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_helm_applied_and_is_not_rendered_goes() {
+        let released = json!({"metadata": {"labels": {"a": "1", "b": "2"}}, "spec": {"replicas": 2, "containers": [
+            {"name": "main", "image": "i", "args": ["x"]}, {"name": "old"}]}});
+        let body = json!({"metadata": {"labels": {"a": "1"}}, "spec": {"containers": [{"name": "main", "image": "i"}]}});
+        let mut after = json!({"metadata": {"labels": {"a": "1", "b": "2", "c": "theirs"}}, "spec": {"replicas": 2, "paused": true,
+            "containers": [{"name": "main", "image": "i", "args": ["x"], "stdin": true}, {"name": "old"}, {"name": "injected"}]}});
+        without(&mut after, &released, &body);
+        assert_eq!(
+            after,
+            json!({"metadata": {"labels": {"a": "1", "c": "theirs"}}, "spec": {"paused": true,
+                "containers": [{"name": "main", "image": "i", "stdin": true}, {"name": "injected"}]}})
+        );
+    }
+}
