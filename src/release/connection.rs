@@ -1,7 +1,8 @@
 //! The client: how requests reach the API server.
 //!
-//! All requests and watches share one HTTP/2 connection, as client-go's do: hundreds that are under way at once cost no
-//! handshake each, and thousands of watches no buffers. A connection whose other end is silently gone is found by pings.
+//! Requests and watches share HTTP/2 connections, as client-go's do: those that are under way at once cost no handshake each,
+//! and watches no buffers. One is enough for as many as it carries (see [`super::lanes`]). A connection whose other end is
+//! silently gone is found by pings.
 
 use std::{
     fmt,
@@ -25,7 +26,10 @@ use kube::{
 use tower::{BoxError, Service, ServiceBuilder, layer::layer_fn, retry::RetryLayer};
 use tracing::field::Empty;
 
-use super::mandate::{Connector, Mandate};
+use super::{
+    lanes::Lanes,
+    mandate::{Connector, Mandate},
+};
 use crate::step;
 
 /// So long after the last sign of life the other end is asked for one.
@@ -69,14 +73,16 @@ pub fn client(config: Config, mandate: &Mandate, seen: Seen) -> kube::Result<Cli
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);
     connector.set_write_timeout(config.write_timeout);
-    let client: legacy::Client<_, Body> = legacy::Client::builder(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .http2_keep_alive_interval(PING)
-        .http2_keep_alive_timeout(PONG)
-        .http2_initial_stream_window_size(WINDOWS.0)
-        .http2_initial_connection_window_size(WINDOWS.1)
-        .build(connector);
+    let client = Lanes::new(move || -> legacy::Client<_, Body> {
+        legacy::Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .http2_keep_alive_interval(PING)
+            .http2_keep_alive_timeout(PONG)
+            .http2_initial_stream_window_size(WINDOWS.0)
+            .http2_initial_connection_window_size(WINDOWS.1)
+            .build(connector.clone())
+    });
     let (times, first, last) = AGAIN;
     let again = RetryPolicy::new(first, last, times, true).expect("the times are in order");
     let service = ServiceBuilder::new()

@@ -11,6 +11,7 @@ pub mod helm;
 pub mod hooks;
 pub mod immutable;
 pub mod inventory;
+pub mod lanes;
 pub mod leftover;
 pub mod lenient;
 pub mod mandate;

@@ -93,6 +93,32 @@ data:
 }
 
 #[tokio::test]
+async fn more_watches_than_a_connection_carries_hold_nothing_up() {
+    let (space, operator, samples) = start("lookup-many").await;
+    let maps: Api<ConfigMap> = space.api();
+    // An API server takes 100 requests at once on a connection, and watches do not end.
+    let text = r#"{{- $found := list }}
+{{- range $i := until 130 }}
+{{- if lookup "v1" "ConfigMap" $.Release.Namespace (printf "outside-%d" $i) }}{{ $found = append $found $i }}{{ end }}
+{{- end }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: out}
+data:
+  found: {{ join "," $found | quote }}
+"#;
+    samples.create("web", json!({"text": text})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    for (name, found) in [("outside-0", "0"), ("outside-129", "0,129")] {
+        maps.create(&PostParams::default(), &config_map(name, "x")).await.unwrap();
+        wait::object(&maps, "out", "it is found", data(found)).await.unwrap();
+    }
+    let one = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
+    samples.create("other", json!({"objects": [one]})).await.unwrap();
+    samples.ready(&operator, "other").await.unwrap();
+}
+
+#[tokio::test]
 async fn a_chart_that_looks_up_what_it_makes_settles() {
     let (space, mut operator, samples) = start("lookup-own").await;
     let secrets: Api<Secret> = space.api();
