@@ -1,9 +1,10 @@
 //! What the operator costs, on a real control plane: `make bench`, or `cargo bench --bench operator -- [SUITE]…`.
 //!
 //! Suites: `fifty` (50 resources of the chart of `helm create`, the default), `many` (1,000 resources with 8 objects each),
-//! or `many=N`; `converge=N` and `members=N` repeat the first parts of the two, for a
-//! ratio that can be trusted where the machine is busy. Times are of what an onlooker of the API server sees; CPU and memory are the operator process's own. The
-//! bare client makes the same applies in the same run, with nothing else to do.
+//! or `many=N`; `many-create=N` is the same with the chart of `helm create`; `converge=N` and `members=N` repeat the first
+//! parts of the two, for a ratio that can be trusted where the machine is busy. After `turns=N` they do so N times, and after
+//! `against=FILE` in turn with another binary of the operator. Times are of what an onlooker of the API server sees; CPU and
+//! memory are the operator process's own. The bare client makes the same applies in the same run, with nothing else to do.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -14,7 +15,11 @@
 mod harness;
 mod subject;
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, Result};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
@@ -29,30 +34,88 @@ use subject::{Chart, Subject};
 
 /// So many requests of the bare client are under way at once, as the operator's reconciles are.
 const AT_ONCE: usize = 16;
-/// So often convergence is measured.
+/// So often convergence is measured, unless told otherwise.
 const TURNS: usize = 5;
 /// So often each latency is measured.
 const ROUNDS: usize = 15;
+/// What takes longer will not come to an end.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 // A release whose name holds the chart's (bench) has objects of that very name: resources are bench-0, bench-1…
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut suites: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let mut programs = vec![subject::program()];
+    let mut turns = TURNS;
+    suites.retain(|argument| match argument.split_once('=') {
+        Some(("against", file)) => {
+            programs.push(file.into());
+            false
+        }
+        Some(("turns", n)) => {
+            turns = n.parse().expect("turns=N");
+            false
+        }
+        _ => true,
+    });
     if suites.is_empty() {
         suites.push("fifty".into());
     }
     for suite in suites {
         match suite.split_once('=') {
             None if suite == "fifty" => fifty().await?,
-            Some(("converge", n)) => converges(n.parse()?, false).await?,
-            Some(("members", n)) => converges(n.parse()?, true).await?,
-            None if suite == "many" => many(1000).await?,
-            Some(("many", n)) => many(n.parse()?).await?,
-            _ => anyhow::bail!("no suite {suite:?}: fifty, many, many=N, converge=N, members=N"),
+            Some(("converge", n)) => converges(n.parse()?, Kind::Create, turns, &programs).await?,
+            Some(("members", n)) => converges(n.parse()?, Kind::Members, turns, &programs).await?,
+            None if suite == "many" => many(1000, Kind::Members).await?,
+            Some(("many", n)) => many(n.parse()?, Kind::Members).await?,
+            Some(("many-create", n)) => many(n.parse()?, Kind::Create).await?,
+            _ => anyhow::bail!(
+                "no suite {suite:?}: fifty, many, many=N, many-create=N, [turns=N] [against=FILE] converge=N, members=N"
+            ),
         }
     }
     Ok(())
+}
+
+/// What the resources are.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Of the chart of `helm create`: a ServiceAccount, a Service and a Deployment with one Pod.
+    Create,
+    /// Six ConfigMaps, a Service, and a Deployment without Pods.
+    Members,
+}
+
+impl Kind {
+    async fn chart(self, cluster: &Cluster) -> Result<Chart> {
+        match self {
+            Kind::Create => Chart::of_helm_create(cluster).await,
+            Kind::Members => Ok(Chart::with_members()),
+        }
+    }
+
+    fn spec(self) -> Value {
+        match self {
+            Kind::Create => json!({}),
+            Kind::Members => json!({"maps": 6, "replicas": 0}),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Create => "resources of the chart of helm create",
+            Kind::Members => "resources with 8 objects each",
+        }
+    }
+
+    /// So many nodes have room for the Pods of `n` of them.
+    fn nodes(self, n: usize) -> usize {
+        match self {
+            Kind::Create => (n / 200 + 1).max(4),
+            Kind::Members => 1,
+        }
+    }
 }
 
 fn say(what: &str, figure: &str) {
@@ -71,7 +134,7 @@ async fn fifty() -> Result<()> {
     say("bare client, 150 applies", &seconds(bare));
 
     let space = cluster.namespace("bench").await?;
-    let subject = Subject::start(&cluster, &space, &chart).await?;
+    let subject = Subject::start(&cluster, &space, &chart, &subject::program()).await?;
     let (took, cpu) = converge(&space, &subject, 50, &json!({})).await?;
     say(
         "converged",
@@ -87,57 +150,56 @@ async fn fifty() -> Result<()> {
     idle(&cluster, &subject).await
 }
 
-/// Bare client and operator in turn.
-async fn converges(n: usize, members: bool) -> Result<()> {
-    let cluster = Cluster::start(Options { nodes: 4, ..Options::default() }).await?;
-    let (chart, spec) = if members {
-        println!("\n{n} resources with 8 objects each, {TURNS} times");
-        (Chart::with_members(), members_spec())
-    } else {
-        println!("\n{n} resources of the chart of helm create, {TURNS} times");
-        (Chart::of_helm_create(&cluster).await?, json!({}))
-    };
-    let mut ratios = Vec::new();
-    for _ in 0..TURNS {
+/// Bare client and operator, or several, in turn.
+async fn converges(n: usize, kind: Kind, turns: usize, programs: &[PathBuf]) -> Result<()> {
+    let cluster = Cluster::start(Options { nodes: kind.nodes(n), ..Options::default() }).await?;
+    let (chart, spec) = (kind.chart(&cluster).await?, kind.spec());
+    println!("\n{n} {}, {turns} times", kind.name());
+    let mut ratios = vec![Vec::new(); programs.len()];
+    for _ in 0..turns {
         let bare = bare(&cluster, &chart, n, &spec).await?;
-        let space = cluster.namespace("bench").await?;
-        let mut subject = Subject::start(&cluster, &space, &chart).await?;
-        let mark = cluster.audit_mark()?;
-        let (took, cpu) = converge(&space, &subject, n, &spec).await?;
-        let requests = cluster.requests_since(mark)?;
-        let ratio = took.as_secs_f64() / bare.as_secs_f64();
-        say("bare client, converged", &format!("{}, {} ({ratio:.2})", seconds(bare), seconds(took)));
-        say("CPU to converge", &seconds(cpu));
-        let mut kinds = std::collections::BTreeMap::<String, usize>::new();
-        for request in requests.iter().filter(|r| r.user == subject.user()) {
-            *kinds.entry(format!("{} {}", request.verb, request.resource)).or_default() += 1;
+        for (program, ratios) in programs.iter().zip(&mut ratios) {
+            if programs.len() > 1 {
+                println!("  {}", program.display());
+            }
+            let space = cluster.namespace("bench").await?;
+            let mut subject = Subject::start(&cluster, &space, &chart, program).await?;
+            let mark = cluster.audit_mark()?;
+            let (took, cpu) = converge(&space, &subject, n, &spec).await?;
+            let requests = cluster.requests_since(mark)?;
+            let ratio = took.as_secs_f64() / bare.as_secs_f64();
+            say("bare client, converged", &format!("{}, {} ({ratio:.2})", seconds(bare), seconds(took)));
+            say("CPU to converge", &seconds(cpu));
+            let mut kinds = BTreeMap::<String, usize>::new();
+            for request in requests.iter().filter(|r| r.user == subject.user()) {
+                *kinds.entry(format!("{} {}", request.verb, request.resource)).or_default() += 1;
+            }
+            let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+            say("requests", &kinds.join(", "));
+            ratios.push(ratio);
+            settle(&cluster, &subject).await?;
+            say("memory", &memory(&subject)?);
+            subject.stop().await?;
+            vanish(&cluster, space).await?;
         }
-        let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-        say("requests", &kinds.join(", "));
-        ratios.push(ratio);
-        settle(&cluster, &subject).await?;
-        subject.stop().await?;
-        vanish(&cluster, space).await?;
     }
-    ratios.sort_by(f64::total_cmp);
-    say("ratio, median", &format!("{:.2}", ratios[TURNS / 2]));
+    for (program, ratios) in programs.iter().zip(&mut ratios) {
+        ratios.sort_by(f64::total_cmp);
+        let all: Vec<String> = ratios.iter().map(|r| format!("{r:.2}")).collect();
+        let of = if programs.len() > 1 { format!(" of {}", program.display()) } else { String::new() };
+        say("ratio, median", &format!("{:.2} ({}){of}", ratios[ratios.len() / 2], all.join(", ")));
+    }
     Ok(())
 }
 
-/// Six ConfigMaps, a Service, and a Deployment without Pods.
-fn members_spec() -> Value {
-    json!({"maps": 6, "replicas": 0})
-}
-
-async fn many(n: usize) -> Result<()> {
-    let cluster = Cluster::start(Options { nodes: 1, ..Options::default() }).await?;
-    let chart = Chart::with_members();
-    let spec = members_spec();
-    println!("\n{n} resources with 8 objects each");
+async fn many(n: usize, kind: Kind) -> Result<()> {
+    let cluster = Cluster::start(Options { nodes: kind.nodes(n), ..Options::default() }).await?;
+    let (chart, spec) = (kind.chart(&cluster).await?, kind.spec());
+    println!("\n{n} {}", kind.name());
     let bare = bare(&cluster, &chart, n, &spec).await?;
     say("bare client", &seconds(bare));
     let space = cluster.namespace("bench").await?;
-    let mut subject = Subject::start(&cluster, &space, &chart).await?;
+    let mut subject = Subject::start(&cluster, &space, &chart, &subject::program()).await?;
     let (took, cpu) = converge(&space, &subject, n, &spec).await?;
     say(
         "converged",
@@ -197,7 +259,11 @@ async fn vanish(cluster: &Cluster, space: Namespace) -> Result<()> {
     let namespaces: Api<k8s_openapi::api::core::v1::Namespace> = Api::all(cluster.client().await?);
     let uid = namespaces.get(&name).await?.metadata.uid.unwrap_or_default();
     drop(space);
-    wait::gone(&namespaces, &name, &uid).await
+    wait::until("the namespace is gone", PATIENCE, || async {
+        let live = namespaces.get_metadata_opt(&name).await?;
+        Ok(live.is_none_or(|n| n.metadata.uid.as_deref() != Some(&uid)).then_some(()))
+    })
+    .await
 }
 
 async fn warm(client: &Client) -> Result<()> {
@@ -219,6 +285,7 @@ async fn converge(
     let version =
         api.list(&kube::api::ListParams::default()).await?.metadata.resource_version.unwrap_or_default();
     let mut events = api.watch(&WatchParams::default(), &version).await?.boxed();
+    let mut version = version;
     let before = subject.cpu()?;
     let started = Instant::now();
     let create = async {
@@ -233,18 +300,21 @@ async fn converge(
             .await
     };
     let deployed = async {
-        let mut left: std::collections::HashSet<String> = (0..n).map(|i| format!("bench-{i}")).collect();
-        while let Some(event) = events.try_next().await? {
-            if let WatchEvent::Added(o) | WatchEvent::Modified(o) = event
-                && subject::is_deployed(&o)
-            {
-                left.remove(o.metadata.name.as_deref().unwrap_or_default());
-                if left.is_empty() {
-                    return Ok(started.elapsed());
+        let mut left: HashSet<String> = (0..n).map(|i| format!("bench-{i}")).collect();
+        loop {
+            while let Some(event) = events.try_next().await? {
+                let (WatchEvent::Added(o) | WatchEvent::Modified(o)) = event else { continue };
+                version = o.metadata.resource_version.clone().unwrap_or_default();
+                if subject::is_deployed(&o) {
+                    left.remove(o.metadata.name.as_deref().unwrap_or_default());
+                    if left.is_empty() {
+                        return anyhow::Ok(started.elapsed());
+                    }
                 }
             }
+            // Its time was over.
+            events = api.watch(&WatchParams::default(), &version).await?.boxed();
         }
-        anyhow::bail!("the watch ended")
     };
     let (created, took) = tokio::join!(create, deployed);
     created?;
@@ -253,7 +323,7 @@ async fn converge(
 
 /// Waits until the operator has made no request for a while: health is reported, Events are written.
 async fn settle(cluster: &Cluster, subject: &Subject) -> Result<()> {
-    wait::until("the operator is quiet", Duration::from_secs(300), || async {
+    wait::until("the operator is quiet", PATIENCE, || async {
         let mark = cluster.audit_mark()?;
         tokio::time::sleep(Duration::from_secs(3)).await;
         let busy =
@@ -272,8 +342,12 @@ async fn idle(cluster: &Cluster, subject: &Subject) -> Result<()> {
     let watches = ours.iter().filter(|r| r.verb == "watch").count();
     say("idle minute, CPU", &seconds(cpu));
     say("idle minute, requests", &format!("{} and {watches} watches renewed", ours.len() - watches));
-    say("memory", &format!("{:.1} MiB (peak {:.1})", mib(subject.memory()?), mib(subject.peak_memory()?)));
+    say("memory", &memory(subject)?);
     Ok(())
+}
+
+fn memory(subject: &Subject) -> Result<String> {
+    Ok(format!("{:.1} MiB (peak {:.1})", mib(subject.memory()?), mib(subject.peak_memory()?)))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a figure to read")]

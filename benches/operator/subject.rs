@@ -104,8 +104,14 @@ pub fn is_deployed(o: &DynamicObject) -> bool {
         .is_some_and(|c| c.iter().any(|c| c["type"] == "Deployed" && c["status"] == "True"))
 }
 
-/// The operator, optimised as it is shipped.
+/// The binary of the operator, optimised as it is shipped.
+pub fn program() -> PathBuf {
+    env!("CARGO_BIN_EXE_pintle").into()
+}
+
+/// An operator that runs.
 pub struct Subject {
+    program: PathBuf,
     process: Option<Process>,
     credentials: Credentials,
     scratch: TempDir,
@@ -115,7 +121,7 @@ pub struct Subject {
 
 impl Subject {
     /// Starts it for a chart in a namespace, and waits until it is ready.
-    pub async fn start(cluster: &Cluster, space: &Namespace, chart: &Chart) -> Result<Self> {
+    pub async fn start(cluster: &Cluster, space: &Namespace, chart: &Chart, program: &Path) -> Result<Self> {
         let open = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
         let crd = json!({
             "apiVersion": "apiextensions.k8s.io/v1",
@@ -138,8 +144,14 @@ impl Subject {
         let watches = json!([{ "group": GROUP, "version": "v1", "kind": "Bench", "chart": chart.path }]);
         fs::write(scratch.path().join("watches.yaml"), serde_yaml::to_string(&watches)?)?;
         let credentials = cluster.user("bench", &[everything()]).await?;
-        let mut subject =
-            Subject { process: None, credentials, scratch, namespace: space.name().into(), runs: 0 };
+        let mut subject = Subject {
+            program: program.to_owned(),
+            process: None,
+            credentials,
+            scratch,
+            namespace: space.name().into(),
+            runs: 0,
+        };
         subject.run().await?;
         Ok(subject)
     }
@@ -150,7 +162,7 @@ impl Subject {
         let args =
             ["run", "--metrics-bind-address", "127.0.0.1:0", "--health-probe-bind-address", "127.0.0.1:0"];
         self.process = Some(Process::start(&process::Spec {
-            program: env!("CARGO_BIN_EXE_pintle").into(),
+            program: self.program.clone(),
             args: args.map(str::to_owned).to_vec(),
             env: [
                 ("KUBECONFIG", self.credentials.kubeconfig().display().to_string()),
@@ -178,7 +190,7 @@ impl Subject {
     /// Waits until so many resources were looked at in this run.
     #[allow(clippy::cast_precision_loss, reason = "a count")]
     pub async fn looked_at_all(&self, n: usize) -> Result<()> {
-        wait::until("all were looked at", Duration::from_secs(300), || async {
+        wait::until("all were looked at", Duration::from_secs(600), || async {
             let metrics = Metrics::parse(&self.get("serving /metrics", "/metrics").await?.1)?;
             let seen = metrics.sum("pintle_reconciles_total", &[("trigger", "start")]);
             Ok((seen >= n as f64).then_some(()))
