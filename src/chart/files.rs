@@ -85,7 +85,7 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
                 let raw = raw_metadata.get_or_insert_with(metadata::RawMetadata::default);
                 let v1 = raw.api_version == "v1";
                 if !v1 {
-                    tracing::warn!(
+                    tracing::info!(
                         "Warning: Dependencies are handled in Chart.yaml since apiVersion \"v2\". We recommend migrating dependencies to Chart.yaml."
                     );
                 }
@@ -99,7 +99,7 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
                 let raw = raw_metadata.get_or_insert_with(metadata::RawMetadata::default);
                 let v1 = raw.api_version == "v1";
                 if !v1 {
-                    tracing::warn!(
+                    tracing::info!(
                         "Warning: Dependency locking is handled in Chart.lock since apiVersion \"v2\". We recommend migrating to Chart.lock."
                     );
                 }

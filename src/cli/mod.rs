@@ -21,6 +21,7 @@ mod tree;
 mod usage;
 mod values;
 mod view;
+mod warnings;
 
 use std::process::ExitCode;
 

@@ -26,6 +26,7 @@ use super::global::Global;
 use super::out;
 use super::server::Server;
 use super::values::{ValueFlags, reason};
+use super::warnings;
 
 /// The name of a release that is given none.
 const DEFAULT_NAME: &str = "release-name";
@@ -120,6 +121,7 @@ impl Template {
     pub fn run(&self) -> Result<()> {
         self.accepted.check(self.arguments.last().map(String::as_str))?;
         self.global.check()?;
+        warnings::start(&[]);
         render::on_large_stack(|| {
             keep_memory();
             self.run_here()
@@ -206,9 +208,9 @@ impl Template {
             tracing::warn!("this chart is deprecated");
         }
         let server = (place == DryRun::Server).then(|| Server::connect(&self.global.reach)).transpose()?;
-        Release::check_name(name).map_err(Error::msg)?;
+        Release::check_name(name).map_err(|error| logged("release name check failed", error))?;
         let chart = process_dependencies(&chart, &user)
-            .map_err(|error| anyhow!("chart dependencies processing failed: {error}"))?;
+            .map_err(|error| logged("chart dependencies processing failed", error))?;
         let capabilities = match &server {
             // As in Helm, what is given counts for nothing beside a cluster.
             Some(server) => server.capabilities(),
@@ -313,6 +315,12 @@ pub fn located(argument: &str) -> Result<PathBuf> {
         Some((repository, _)) => bail!("repo {repository} not found"),
         None => bail!("non-absolute URLs should be in form of repo_name/path_to_chart, got: {argument}"),
     }
+}
+
+/// An error that Helm logs before it ends with it.
+fn logged(stage: &str, error: impl std::fmt::Display) -> Error {
+    tracing::error!(%error, "{stage}");
+    anyhow!("{stage}: {error}")
 }
 
 /// Splits and sorts what templates wrote.

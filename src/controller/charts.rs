@@ -101,7 +101,8 @@ impl Renderer for ChartRenderer {
     }
 
     fn render(&self, input: &Input<'_>) -> Result<Render, RenderError> {
-        Release::check_name(input.name).map_err(RenderError::Values)?;
+        Release::check_name(input.name)
+            .map_err(|e| RenderError::Values(format!("release name check failed: {e}")))?;
         let kube_version = &input.capabilities.kube_version;
         self.chart
             .check_kube_version(&kube_version.normalized, &kube_version.version)

@@ -65,6 +65,7 @@ fn ternary(call: &Call<'_>) -> Outcome {
 
 fn fail(call: &Call<'_>) -> Outcome {
     if call.scope.is_lenient() {
+        tracing::info!(text = call.text(0).as_ref(), "funcMap fail");
         return Ok(Value::from(""));
     }
     Err(Error::Refused(call.text(0).into_owned()))
@@ -74,6 +75,8 @@ fn required(call: &Call<'_>) -> Outcome {
     let value = call.arg(1);
     if value.is_none() || value.is_undefined() || value.as_str() == Some("") {
         if call.scope.is_lenient() {
+            let plural = if value.as_str().is_some() { "s" } else { "" };
+            tracing::warn!(text = call.text(0).as_ref(), "missing required value{plural}");
             return Ok(Value::from(""));
         }
         return Err(Error::Refused(call.text(0).into_owned()));

@@ -146,7 +146,7 @@ fn sort_read<'f>(
                 None => manifests.objects.push(manifest),
                 Some(events) => match Event::parse_all(events) {
                     Some(events) => manifests.hooks.push(Hook::new(manifest, events)),
-                    None => tracing::info!(hook_types = %events, "skipping unknown hooks"),
+                    None => tracing::info!("hookTypes" = %events, "skipping unknown hooks"),
                 },
             }
         }

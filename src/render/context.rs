@@ -45,7 +45,7 @@ impl Release {
         } else {
             return Ok(());
         };
-        Err(format!("release name check failed: release name {}: {reason}", quote(name.as_bytes())))
+        Err(format!("release name {}: {reason}", quote(name.as_bytes())))
     }
 
     /// The first revision of a release.

@@ -1,5 +1,7 @@
 //! A chart's default values under those of its user, its subcharts' under both, and globals handed down.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tera::Value;
 use tera::value::Key;
 
@@ -13,6 +15,14 @@ use crate::value::quote::quote;
 pub(super) enum Nulls {
     Remove,
     Keep,
+}
+
+static REPEAT_VALUES: AtomicBool = AtomicBool::new(false);
+
+/// From now on warnings in the log repeat the values that they are about, as Helm's do: for a process whose values come
+/// from whoever reads its log.
+pub fn repeat_values_in_warnings() {
+    REPEAT_VALUES.store(true, Ordering::Relaxed);
 }
 
 /// What coalescing needs of a chart.
@@ -129,7 +139,7 @@ impl Coalesce<'_> {
                     }
                     default if default.is_nil() => {}
                     _ => {
-                        tracing::warn!("warning: skipped value for {path}.{}: Not a table.", shown(&key));
+                        tracing::info!("warning: skipped value for {path}.{}: Not a table.", shown(&key));
                     }
                 },
                 Some(_) => {}
@@ -155,7 +165,7 @@ impl Coalesce<'_> {
             None => Some(self.arena.empty()),
             Some(Node::Map(id)) => Some(id),
             Some(_) => {
-                tracing::warn!("warning: skipping globals because {side} global is not a table.");
+                tracing::info!("warning: skipping globals because {side} global is not a table.");
                 None
             }
         };
@@ -173,7 +183,7 @@ impl Coalesce<'_> {
                             self.tables(copy, present, &joined(prefix, shown(&key)), Nulls::Keep);
                         }
                         Some(_) => {
-                            tracing::warn!(
+                            tracing::info!(
                                 "Conflict: cannot merge map onto non-map for {}. Skipping.",
                                 quote(shown(&key).as_bytes())
                             );
@@ -183,7 +193,7 @@ impl Coalesce<'_> {
                     self.arena.set(into, key, Node::Map(copy));
                 }
                 _ if present.is_some_and(|p| p.is_table()) => {
-                    tracing::warn!("key {} is table. Skipping", shown(&key));
+                    tracing::info!("key {} is table. Skipping", shown(&key));
                 }
                 value => self.arena.set(into, key, value),
             }
@@ -213,18 +223,28 @@ impl Coalesce<'_> {
                     (Node::Map(value), Node::Map(present)) => {
                         self.tables(present, value, &joined(prefix, shown(&key)), nulls);
                     }
-                    // Helm prints the value too; it might be a secret.
-                    (Node::Map(_), _) => tracing::warn!(
-                        "warning: cannot overwrite table with non table for {}",
-                        joined(prefix, shown(&key))
+                    (value @ Node::Map(_), _) => tracing::info!(
+                        "warning: cannot overwrite table with non table for {}{}",
+                        joined(prefix, shown(&key)),
+                        self.in_brackets(&value)
                     ),
-                    (value, Node::Map(_)) if !value.is_nil() => tracing::warn!(
-                        "warning: destination for {} is a table. Ignoring non-table value",
-                        joined(prefix, shown(&key))
+                    (value, Node::Map(_)) if !value.is_nil() => tracing::info!(
+                        "warning: destination for {} is a table. Ignoring non-table value{}",
+                        joined(prefix, shown(&key)),
+                        self.in_brackets(&value)
                     ),
                     _ => {}
                 },
             }
+        }
+    }
+
+    /// A value in a warning, which Helm repeats; it might be a secret.
+    fn in_brackets(&self, value: &Node) -> String {
+        if REPEAT_VALUES.load(Ordering::Relaxed) {
+            format!(" ({})", go_format("%v", &self.arena.export_node(value)))
+        } else {
+            String::new()
         }
     }
 }

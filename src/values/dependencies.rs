@@ -10,6 +10,7 @@ use super::coalesce::{Nulls, Tree, coalesce, coalesce_in, merge_tables};
 use super::{Error, go_format};
 use crate::chart::semver::is_compatible;
 use crate::chart::{Chart, Dependency, Metadata};
+use crate::value::quote::quote;
 use crate::value::typed::{self, Type};
 
 /// Settles a chart's dependencies by the user's values, as Helm's `ProcessDependencies`: conditions and tags switch
@@ -134,6 +135,7 @@ impl Process {
         for dependency in required {
             let mut resolved = Vec::new();
             for import in &dependency.import_values {
+                let by_name = import.is_string();
                 let (child, parent) = if let Some(name) = import.as_str() {
                     (format!("exports.{name}"), ".".to_owned())
                 } else if let Some(map) = import.as_map()
@@ -154,10 +156,18 @@ impl Process {
                         let found = if parent == "." { found } else { nested(&mut arena, &parent, found) };
                         merge_tables(&mut arena, imported, found, Nulls::Keep);
                     }
-                    Err(missing) => tracing::warn!(
-                        chart = dependency.name,
-                        "ImportValues missing table from chart: \"{missing}\" is not a table"
-                    ),
+                    Err(missing) => {
+                        let error = format!("{} is not a table", quote(missing.as_bytes()));
+                        if by_name {
+                            tracing::warn!(error, "ImportValues missing table");
+                        } else {
+                            tracing::warn!(
+                                chart = dependency.name,
+                                error,
+                                "ImportValues missing table from chart"
+                            );
+                        }
+                    }
                 }
             }
             dependency.import_values = resolved;

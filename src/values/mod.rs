@@ -10,7 +10,7 @@ pub mod schema;
 pub mod set;
 mod user;
 
-pub use coalesce::{Tree, coalesce, merge_over};
+pub use coalesce::{Tree, coalesce, merge_over, repeat_values_in_warnings};
 pub use dependencies::process_dependencies;
 pub use schema::Schemas;
 pub use user::Sources;

@@ -138,3 +138,71 @@ fn echo() {
     assert!(well, "{error}");
     insta::assert_snapshot!(got);
 }
+
+/// Writes files under a folder.
+fn write(dir: &Path, files: &[(&str, &str)]) {
+    for (name, text) in files {
+        let path = dir.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+#[test]
+fn what_is_noticed_on_the_way_is_said_in_helms_words() {
+    let dir = tempfile::tempdir().unwrap();
+    write(
+        dir.path(),
+        &[
+            (
+                "noted/Chart.yaml",
+                "apiVersion: v2\nname: noted\nversion: 1.0.0\nicon: https://example.com/a.svg\ndeprecated: true\ndependencies:\n\
+                 - {name: sub, version: 1.0.0, repository: 'file://sub', condition: 'sub.on,sub.off', tags: [odd], \
+                 import-values: [none, {child: no.where, parent: here}]}\n",
+            ),
+            ("noted/charts/sub/requirements.yaml", "dependencies: []\n"),
+            (
+                "noted/values.yaml",
+                "table: {a: 1}\nword: x y\nglobal: {table: {}, word: z}\nsub: {deep: {list: {}}}\n",
+            ),
+            (
+                "noted/templates/a.yaml",
+                "{{ if not .Values.quiet }}a: {{ required \"a \\\"name\\\"\" .Values.a }}\nb: {{ required \"b\" \"\" }}\nc: {{ fail \"c=1\" }}{{ end }}\n",
+            ),
+            (
+                "noted/charts/sub/Chart.yaml",
+                "apiVersion: v2\nname: sub\nversion: 1.0.0\nicon: https://example.com/a.svg\n",
+            ),
+            ("noted/charts/sub/values.yaml", "deep: {list: [1, {b: c}]}\nglobal: {table: a, word: {}}\n"),
+            (
+                "noted/charts/sub/templates/b.yaml",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: 'crd-install, x'}}\n",
+            ),
+        ],
+    );
+    std::os::unix::fs::symlink("a.yaml", dir.path().join("noted/templates/link.yaml")).unwrap();
+    let said = |program: &Path, args: &[&str]| {
+        let (well, _, text) = printed(program, args, dir.path());
+        // What Helm's maps lead to comes in no order; the notes are our own.
+        let mut lines: Vec<_> = text.lines().filter(|line| !line.starts_with("note: ")).collect();
+        let end = lines.iter().position(|line| !line.starts_with("level=")).unwrap_or(lines.len());
+        lines[..end].sort_unstable();
+        (well, lines.join("\n"))
+    };
+    let helm = program("helm").unwrap();
+    let odd = ["--set", "tags.odd=x,sub.on=1,sub.deep.list.c=1,table=text,word.a=b"];
+    let quiet = vec!["template", "rel", "noted", "--set", "quiet=true"];
+    let commands =
+        [quiet, vec!["lint", "noted"], vec!["template", "rel", "noted"], vec!["template", "No", "noted"]];
+    for command in commands.into_iter().flat_map(|line| [[line.as_slice(), &odd].concat(), line]) {
+        let (well, expected) = said(&helm, &command);
+        let (fine, got) = said(Path::new(env!("CARGO_BIN_EXE_pintle")), &command);
+        assert_eq!(well, fine, "{command:?}");
+        assert!(got.starts_with(&expected), "{command:?}\n{got}\nand should be\n{expected}");
+    }
+    let (_, expected) = said(&helm, &["template", "rel", "noted", "--set", "sub=text"]);
+    assert!(expected.contains("level=ERROR"), "{expected}");
+    let (_, got) =
+        said(Path::new(env!("CARGO_BIN_EXE_pintle")), &["template", "rel", "noted", "--set", "sub=text"]);
+    assert_eq!(got, expected);
+}

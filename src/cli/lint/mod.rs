@@ -17,6 +17,7 @@ use tera::Value;
 use super::global::Global;
 use super::out;
 use super::values::ValueFlags;
+use super::warnings;
 use crate::chart::{self, Limits};
 use crate::render::KubeVersion;
 use crate::value::quote::quote;
@@ -59,6 +60,8 @@ pub struct Lint {
     #[command(flatten)]
     global: Global,
 }
+
+const MANIFESTS: &str = concat!(env!("CARGO_CRATE_NAME"), "::manifest");
 
 /// How bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,6 +132,8 @@ impl Lint {
         if self.paths.is_empty() {
             bail!("\"pintle lint\" requires at least 1 argument\n\nUsage:  pintle lint PATH [flags]");
         }
+        // Helm does not sort when it lints.
+        warnings::start(&[MANIFESTS]);
         let kube_version = self.kube_version.as_deref().map(|version| {
             KubeVersion::parse(version).map_err(|error| anyhow!("invalid kube version '{version}': {error}"))
         });
