@@ -89,7 +89,7 @@ impl Diff {
                 out::write(form.print(&serde_json::json!(all))?.as_bytes())?;
             }
         }
-        Ok(changes.iter().any(Change::is_to_come))
+        Ok(changes.iter().any(Change::is_to_come) || !prepared.unserved.is_empty())
     }
 }
 

@@ -69,8 +69,13 @@ impl Operator {
             let due = ask.map_or_else(|| Instant::now() + FIRST, |(at, _)| at);
             tokio::select! {
                 event = events.next() => match event {
-                    Some(Ok(Event::InitDone | Event::Apply(_) | Event::Delete(_))) => {
+                    Some(Ok(event @ (Event::InitDone | Event::Apply(_) | Event::Delete(_)))) => {
                         self.kinds.works.store(true, Relaxed);
+                        if matches!(event, Event::Delete(_)) {
+                            // Somebody may wait for just that, to make it anew.
+                            let waiting = self.world().awaiting_kinds();
+                            self.ask(waiting.into_iter().map(|id| (id, Trigger::Served)));
+                        }
                         ask = Some((Instant::now() + FIRST, 0));
                     }
                     Some(Ok(_)) => {}

@@ -48,6 +48,14 @@ struct Running {
     state: watch::Receiver<State>,
 }
 
+impl Running {
+    /// Whether it will show something. One of a kind that was not served looks again too late for whoever knows that it is.
+    fn goes_on(&self) -> bool {
+        let lost = matches!(&*self.state.borrow(), State::Failing(failure) if failure.says_no_kind());
+        !self.task.is_finished() && !lost
+    }
+}
+
 /// How a watch does.
 #[derive(Debug, Clone)]
 enum State {
@@ -89,8 +97,11 @@ impl Operator {
                 }
                 last = Some(scope.clone());
                 let state = match running.get(&scope) {
-                    Some(watch) if !watch.task.is_finished() => watch.state.clone(),
-                    _ => {
+                    Some(watch) if watch.goes_on() => watch.state.clone(),
+                    before => {
+                        if let Some(watch) = before {
+                            watch.task.abort();
+                        }
                         let Some((kind, resource, _)) = self.cluster.resource(&scope.0) else {
                             return Err(Failure::NotServed(scope.0.to_string()));
                         };
@@ -181,10 +192,12 @@ impl Operator {
         let events = watcher(api, config)
             .inspect_err(|error| {
                 let failure = failure_of(error);
+                self.cluster.doubt(&failure);
                 tracing::warn!(%kind, error = %failure, "a watch failed and will be tried again");
                 self.metrics.watch_failures.get_or_create(&OfKind { kind: kind.to_string() }).inc();
                 state.send_if_modified(|state| {
-                    let first = !matches!(state, State::Synced);
+                    // Who waits for the first list is told, and so is who comes after the kind has gone.
+                    let first = !matches!(state, State::Synced) || failure.says_no_kind();
                     if first {
                         *state = State::Failing(failure);
                     }

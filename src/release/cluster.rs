@@ -2,7 +2,10 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -43,6 +46,8 @@ pub struct Cluster {
     asking: Arc<tokio::sync::Mutex<Option<Instant>>>,
     /// Room for so many applies at once.
     applies: Arc<Semaphore>,
+    /// Whether some answer said that a kind is not served which is thought to be.
+    doubt: Arc<AtomicBool>,
 }
 
 /// What the API server serves.
@@ -70,6 +75,7 @@ impl Cluster {
             kinds: Arc::default(),
             asking: Arc::default(),
             applies: Arc::new(Semaphore::new(APPLIES)),
+            doubt: Arc::default(),
         }
     }
 
@@ -143,6 +149,33 @@ impl Cluster {
         Ok(self.epoch())
     }
 
+    /// Takes in a failure: one that says that a kind is not served makes what is known doubtful.
+    pub fn doubt(&self, failure: &Failure) {
+        if failure.says_no_kind() {
+            self.doubt.store(true, Relaxed);
+        }
+    }
+
+    /// Asks again what is served if that is doubtful.
+    pub async fn rediscover_in_doubt(&self) -> Result<(), Failure> {
+        if !self.doubt.load(Relaxed) {
+            return Ok(());
+        }
+        let mut last = self.asking.lock().await;
+        if self.doubt.load(Relaxed) && last.is_none_or(|last| last.elapsed() > ASKED_LATELY) {
+            self.discover().await?;
+            self.doubt.store(false, Relaxed);
+            *last = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: kube::Error) -> Failure {
+        let failure = Failure::of(error);
+        self.doubt(&failure);
+        failure
+    }
+
     /// A number that changes when what is served changes.
     pub fn epoch(&self) -> u64 {
         self.kinds.read().unwrap_or_else(PoisonError::into_inner).epoch
@@ -210,7 +243,7 @@ impl Cluster {
         };
         // It is never closed.
         let _turn = self.applies.acquire().await;
-        api.patch(&desired.key.name, &params, &Patch::Apply(body)).await.map_err(Failure::of)
+        api.patch(&desired.key.name, &params, &Patch::Apply(body)).await.map_err(|e| self.failed(e))
     }
 
     /// Makes an object that belongs to nobody exactly as given; with `force`, whatever others want of it.
@@ -222,14 +255,14 @@ impl Cluster {
             field_validation: Some(ValidationDirective::Ignore),
             ..PatchParams::default()
         };
-        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(Failure::of)?;
+        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(|e| self.failed(e))?;
         Ok(())
     }
 
     /// The whole of a live object.
     pub async fn object(&self, key: &ObjectKey) -> Result<Option<Value>, Failure> {
         let api: Api<DynamicObject> = self.at(&self.of_kind(key)?, &key.namespace);
-        let object = api.get_opt(&key.name).await.map_err(Failure::of)?;
+        let object = api.get_opt(&key.name).await.map_err(|e| self.failed(e))?;
         object.map(serde_json::to_value).transpose().map_err(|e| Failure::Unavailable(e.to_string()))
     }
 
@@ -242,7 +275,7 @@ impl Cluster {
         let request = Request::new(api.resource_url())
             .create(&params, object.to_string().into_bytes())
             .map_err(|e| Failure::Invalid(e.to_string()))?;
-        self.client.request(request).await.map_err(Failure::of)
+        self.client.request(request).await.map_err(|e| self.failed(e))
     }
 
     /// Makes an object that is there what a hook wants it to be, but for the fields that others hold.
@@ -254,7 +287,7 @@ impl Cluster {
             field_validation: Some(ValidationDirective::Ignore),
             ..PatchParams::default()
         };
-        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(Failure::of)
+        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(|e| self.failed(e))
     }
 
     /// The whole metadata of a live object, `managedFields` included.
@@ -263,7 +296,7 @@ impl Cluster {
         key: &ObjectKey,
     ) -> Result<Option<PartialObjectMeta<DynamicObject>>, Failure> {
         let api: Api<DynamicObject> = self.at(&self.of_kind(key)?, &key.namespace);
-        api.get_metadata_opt(&key.name).await.map_err(Failure::of)
+        api.get_metadata_opt(&key.name).await.map_err(|e| self.failed(e))
     }
 
     /// A live object, or a list of all of its kind (in the namespace) when `name` is empty; none when it is not there or its
@@ -272,13 +305,13 @@ impl Cluster {
         let Some((resource, namespaced)) = self.resource_in(gvk) else { return Ok(None) };
         let api: Api<DynamicObject> = self.at(&resource, if namespaced { namespace } else { "" });
         if name.is_empty() {
-            let list = api.list(&ListParams::default()).await.map_err(Failure::of)?;
+            let list = api.list(&ListParams::default()).await.map_err(|e| self.failed(e))?;
             let mut list = serde_json::to_value(list).map_err(|e| Failure::Unavailable(e.to_string()))?;
             list["apiVersion"] = gvk.api_version().into();
             list["kind"] = format!("{}List", gvk.kind).into();
             return Ok(Some(list));
         }
-        let object = api.get_opt(name).await.map_err(Failure::of)?;
+        let object = api.get_opt(name).await.map_err(|e| self.failed(e))?;
         object.map(serde_json::to_value).transpose().map_err(|e| Failure::Unavailable(e.to_string()))
     }
 
@@ -327,7 +360,7 @@ impl Cluster {
             preconditions: Some(Preconditions { uid: Some(uid.to_owned()), resource_version: None }),
             ..params
         };
-        match api.delete(&key.name, &params).await.map_err(Failure::of) {
+        match api.delete(&key.name, &params).await.map_err(|e| self.failed(e)) {
             Ok(_) => Ok(true),
             Err(Failure::NotFound(_) | Failure::Conflict(_)) => Ok(false),
             Err(failure) => Err(failure),
@@ -350,7 +383,7 @@ impl Cluster {
         let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
         let params =
             PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        api.patch(&key.name, &params, &Patch::Merge(patch)).await.map_err(Failure::of)?;
+        api.patch(&key.name, &params, &Patch::Merge(patch)).await.map_err(|e| self.failed(e))?;
         Ok(())
     }
 

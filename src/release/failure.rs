@@ -45,7 +45,7 @@ impl Failure {
             409 => Failure::Conflict(message),
             400 | 405 | 406 | 413 | 415 | 422 => Failure::Invalid(message),
             401 | 403 => Failure::Forbidden(message),
-            404 => Failure::NotFound(message),
+            404 => Failure::NotFound(message.trim_end().to_owned()),
             _ => Failure::Unavailable(message),
         }
     }
@@ -53,6 +53,12 @@ impl Failure {
     /// Whether waiting may help, without anybody changing the chart, the values or our rights.
     pub fn is_passing(&self) -> bool {
         matches!(self, Failure::Unavailable(_) | Failure::NotServed(_) | Failure::NotFound(_))
+    }
+
+    /// Whether it says that the kind is not served, rather than that an object is not there.
+    pub fn says_no_kind(&self) -> bool {
+        matches!(self, Failure::NotFound(m)
+            if m.starts_with("404 page not found") || m.contains("could not find the requested resource"))
     }
 
     /// The message for a condition about an object. What the API server quotes of a Secret's content is left out.

@@ -197,3 +197,35 @@ async fn a_crd_that_is_never_established_says_why() {
         crds.delete(name, &DeleteParams::default()).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_kind_that_somebody_deletes_comes_back() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("crds-gone").await.unwrap();
+    let charts = [chart("lost", "crds"), chart("mislaid", "templates")];
+    let entries = [entry("Sample", charts[0].path()), entry("Other", charts[1].path())];
+    let operator = Operator::start(cluster, &space, &entries, &[]).await.unwrap();
+    let crds: Api<CustomResourceDefinition> = Api::all(space.client());
+    for (kind, singular) in [("Sample", "lost"), ("Other", "mislaid")] {
+        let instances = Resources::new(&space, kind);
+        instances.create("web", json!({})).await.unwrap();
+        instances.ready(&operator, "web").await.unwrap();
+        let name = format!("{singular}s.{GROUP}");
+        let first = crds.delete(&name, &DeleteParams::default()).await.unwrap().left().unwrap().metadata.uid;
+        let anew = |crd: Option<&CustomResourceDefinition>| crd.is_some_and(|crd| crd.metadata.uid != first);
+        wait::object(&crds, &name, "it is another", anew).await.unwrap();
+        let objects: Api<DynamicObject> = space.dynamic(&resource(singular));
+        operator
+            .until("its resource is there again", || async {
+                Ok(objects.get_opt("web").await.unwrap_or(None).map(|_| ()))
+            })
+            .await
+            .unwrap();
+        let web = instances.ready(&operator, "web").await.unwrap();
+        // The kind of the template goes with the resource; the next one has to make it again.
+        instances.api().delete("web", &DeleteParams::default()).await.unwrap();
+        wait::gone(instances.api(), "web", &web.metadata.uid.unwrap()).await.unwrap();
+        instances.create("web", json!({})).await.unwrap();
+        instances.ready(&operator, "web").await.unwrap();
+    }
+}

@@ -283,6 +283,8 @@ impl<'a> Work<'a> {
 
     /// Steps 3 to 10.
     async fn deploy(&self, everything: bool) -> Result<Outcome, Problem> {
+        let asked = self.cluster().rediscover_in_doubt().await;
+        asked.map_err(|f| Problem::of_failure("DiscoveryFailed", &f))?;
         if let Some(outcome) = self.crds_first().await? {
             return Ok(outcome);
         }
