@@ -32,10 +32,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kube::Client;
+use kube::{Client, api::ListParams};
 use tokio::{sync::watch, task::JoinSet};
 
 use self::{
+    cr::Cr,
     events::Events,
     kinds::KindsWatch,
     lookups::Lookups,
@@ -51,7 +52,7 @@ use self::{
 use crate::{
     api::{Definition, names},
     release::{
-        cluster::Cluster,
+        cluster::{Cluster, dynamic},
         digest,
         failure::Failure,
         inventory::{GroupKind, Parent},
@@ -82,6 +83,8 @@ pub struct Served {
     generates: AtomicBool,
     /// Whether the CRDs of its `crds/` were applied.
     crds: AtomicBool,
+    /// Whether the last status could not be kept, by the kind's own CRD.
+    statusless: AtomicBool,
 }
 
 impl Served {
@@ -96,6 +99,7 @@ impl Served {
             chart,
             generates: AtomicBool::default(),
             crds: AtomicBool::default(),
+            statusless: AtomicBool::default(),
         }
     }
 }
@@ -219,6 +223,7 @@ impl Operator {
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(10));
         }
+        self.check_selectors().await?;
         let mut all_listed = Vec::new();
         for (definition, served) in self.served.iter().enumerate() {
             let (sender, listed) = watch::channel(false);
@@ -227,6 +232,27 @@ impl Operator {
         }
         // Nobody else sets it.
         let _ = self.listed.set(all_listed);
+        Ok(())
+    }
+
+    /// Sees that the API server can read the selectors: with one that it cannot, nothing would ever be listed.
+    async fn check_selectors(&self) -> Result<(), Failure> {
+        for Served { definition, .. } in &self.served {
+            let selector = self.settings.instances_of(&definition.selector);
+            let Some((resource, namespaced)) =
+                self.cluster.resource_in(&definition.gvk).filter(|_| !selector.is_empty())
+            else {
+                continue;
+            };
+            let namespace =
+                self.settings.namespaces.first().filter(|_| namespaced).map_or("", String::as_str);
+            let api = dynamic::<Cr>(self.cluster.client().clone(), &resource, namespace);
+            let one = ListParams::default().labels(&selector).limit(1);
+            if let Err(Failure::Invalid(message)) = api.list_metadata(&one).await.map_err(Failure::of) {
+                let kind = &definition.gvk.kind;
+                return Err(Failure::Invalid(format!("selector {selector:?} of {kind}: {message}")));
+            }
+        }
         Ok(())
     }
 

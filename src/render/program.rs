@@ -13,7 +13,7 @@ use super::{
     Afresh, Capabilities, Error, Generated, GeneratedValues, Limits, Lookup, LookupRecord, NoCluster,
     Release, Secrets,
     context::{self, ChartScope, Roots},
-    error::{exec_error, parse_error},
+    error::{REFUSAL, exec_error, parse_error},
     escape, native,
     run::{Run, Stop},
     stack::on_large_stack,
@@ -296,7 +296,8 @@ pub fn text(name: &str, text: &str) -> Result<String, Error> {
     let mut out = Vec::new();
     let Some(template) = shared.unit.find(name) else { return Ok(String::new()) };
     run.enter(|| run.execute(0, template, 0, Value::none(), &mut out)).map_err(|stop| match stop {
-        Stop::Error(error) => Error::new(error.whole()),
+        // Sprig's own `fail`, which says what it was told and no more.
+        Stop::Error(error) => Error::new(error.whole().replace(REFUSAL.0, "").replace(REFUSAL.1, "")),
         Stop::Limit(text) => Error::new(text),
         Stop::Jump(keyword) => Error::new(keyword),
     })?;

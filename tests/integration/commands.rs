@@ -230,6 +230,7 @@ fn template_takes_the_flags_of_helm() {
         template c --name-template foo
         template c --name-template '{{ \"Foo\" | lower }}-x'
         template c --name-template '{{ bad'
+        template c --name-template '{{ fail \"no\" }}'
         template rel c --name-template foo
         template c --generate-name
         template rel c --generate-name

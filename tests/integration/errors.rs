@@ -1,12 +1,15 @@
 //! Charts, values and objects that are wrong: where it is said, what is left alone, and what becomes of it.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Api;
-use serde_json::json;
+use kube::{
+    Api,
+    api::{ApiResource, DeleteParams},
+};
+use serde_json::{Value, json};
 
 use crate::{
     harness::Cluster,
-    operator::{Operator, Resources, condition, entry, sample},
+    operator::{GROUP, Operator, Resources, condition, entry, install_crd, sample},
 };
 
 #[tokio::test]
@@ -108,6 +111,12 @@ async fn a_watches_file_is_honoured_or_refused() {
     let error = format!("{:#}", operator.run().await.unwrap_err());
     assert!(error.contains("unknown field `drfit`"), "{error}");
 
+    let unreadable = ["--selector=shard in a"];
+    let mut operator =
+        Operator::new(cluster, &space, &[entry("Sample", &sample())], &unreadable).await.unwrap();
+    let error = format!("{:#}", operator.run().await.unwrap_err());
+    assert!(error.contains(r#"selector "shard in a" of Sample: unable to parse requirement"#), "{error}");
+
     let mut selected = entry("Sample", &sample());
     selected["selector"] = json!({"matchLabels": {"tier": "test"}});
     selected["overrideValues"] = json!({"message": "in ${WATCH_NAMESPACE}"});
@@ -124,4 +133,50 @@ async fn a_watches_file_is_honoured_or_refused() {
     let map = space.api::<ConfigMap>().get("web-0").await.unwrap();
     assert_eq!(map.data.unwrap()["message"], format!("in {}", space.name()));
     assert_eq!(samples.api().get("not-selected").await.unwrap().data.get("status"), None);
+}
+
+#[tokio::test]
+async fn a_kind_that_keeps_no_status() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("errors-status").await.unwrap();
+    let client = space.client();
+    let crd = |kind: &str, version: Value| {
+        let plural = format!("{}s", kind.to_lowercase());
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": format!("{plural}.{GROUP}")},
+            "spec": {"group": GROUP, "scope": "Namespaced", "names": {"kind": kind, "plural": plural}, "versions": [version]}})
+    };
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let version = |status: bool, subresource: bool| {
+        let mut version = json!({"name": "v1", "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": open}}}});
+        if status {
+            version["schema"]["openAPIV3Schema"]["properties"]["status"] = open.clone();
+        }
+        if subresource {
+            version["subresources"] = json!({"status": {}});
+        }
+        version
+    };
+    let cases = [("Pruned", version(false, true)), ("Without", version(true, false))];
+    for (kind, version) in &cases {
+        install_crd(&client, &crd(kind, version.clone())).await.unwrap();
+    }
+    let entries = cases.clone().map(|(kind, _)| entry(kind, &crate::hooks::chart()));
+    let operator = Operator::start(cluster, &space, &entries, &[]).await.unwrap();
+    for (kind, _) in &cases {
+        let gvk = kube::core::GroupVersionKind::gvk(GROUP, "v1", kind);
+        let plural = format!("{}s", kind.to_lowercase());
+        let resources = Resources::of(&space, ApiResource::from_gvk_with_plural(&gvk, &plural));
+        let hooks = json!([crate::hooks::hook("Job", kind.to_lowercase().as_str(), "pre-install")]);
+        resources.create("web", json!({"hooks": hooks})).await.unwrap();
+        let note = resources.event(&operator, "web", "StatusFailed").await.unwrap();
+        assert!(note.contains("keeps no status"), "{note}");
+        install_crd(&client, &crd(kind, version(true, true))).await.unwrap();
+        resources.ready(&operator, "web").await.unwrap();
+        resources.api().delete("web", &DeleteParams::default()).await.unwrap();
+    }
+    // It was tried again later, and not at once for whatever the hooks did.
+    let begun = operator.log().unwrap().matches(" begun ").count();
+    assert!(begun <= 2 * cases.len(), "the hooks were begun {begun} times");
 }

@@ -2,17 +2,17 @@
 
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
-    core::v1::{PersistentVolumeClaim, Pod, Service},
+    core::v1::{ConfigMap, PersistentVolumeClaim, Pod, Service},
 };
 use kube::{
     Api,
-    api::{DynamicObject, ListParams},
+    api::{DynamicObject, ListParams, Patch, PatchParams},
 };
 use serde_json::{Value, json};
 
 use crate::{
     drift_rules::raw,
-    harness::Namespace,
+    harness::{Namespace, wait},
     operator::{Operator, Resources, condition},
 };
 
@@ -98,6 +98,24 @@ async fn what_cannot_be_changed_is_named() {
     samples.change("deployment", json!({"objects": [deployment("a")]})).await.unwrap();
     let object = samples.await_condition(&operator, "deployment", "Deployed", "True").await.unwrap();
     assert!(condition(&object, "Stalled").is_none());
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_one_object_lets_nobody_change_another() {
+    let (space, operator, samples) = start("immutable-drift", json!({})).await;
+    let plain = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plain"}, "data": {"message": "ours"}});
+    samples.create("web", json!({"objects": [secret("one"), plain]})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    samples.change("web", json!({"objects": [secret("two"), plain]})).await.unwrap();
+    samples.await_condition(&operator, "web", "Stalled", "True").await.unwrap();
+    let maps: Api<ConfigMap> = space.api();
+    let theirs = Patch::Merge(json!({"data": {"message": "theirs"}}));
+    maps.patch("plain", &PatchParams::default(), &theirs).await.unwrap();
+    let ours =
+        |m: Option<&ConfigMap>| m.and_then(|m| m.data.as_ref()).is_some_and(|d| d["message"] == "ours");
+    wait::object(&maps, "plain", "it is as rendered", ours).await.unwrap();
+    let web = samples.api().get("web").await.unwrap();
+    assert_eq!(condition(&web, "Ready").unwrap()["reason"], "ImmutableField");
 }
 
 #[tokio::test]

@@ -93,7 +93,8 @@ impl Work<'_> {
     }
 
     /// Step 8: group after group, the objects of a group at once. Whether anything was applied; the problem is that of
-    /// all objects of the first group in which there was one.
+    /// all objects of the first group in which there was one. What comes after it waits, but for drift: that is put back,
+    /// however long nobody mends what is wrong with others.
     pub(super) async fn apply(&self, desired: &[Desired], plan: &Plan) -> Result<bool, Problem> {
         let mut foreign = Vec::new();
         for (at, set) in &plan.foreign {
@@ -103,22 +104,34 @@ impl Work<'_> {
                 foreign.push(problem);
             }
         }
-        if let Some(problem) = Problem::all(foreign) {
-            return Err(problem);
-        }
+        let mut problem = Problem::all(foreign);
         for group in &plan.apply {
-            let mut applies = Vec::with_capacity(group.len());
-            for Step { desired: at, why } in group {
-                applies.push(self.apply_one(&desired[*at], *why, false));
-            }
-            let results: Vec<Result<(), Problem>> =
-                stream::iter(applies).buffer_unordered(APPLIES).collect().await;
-            let problems = results.into_iter().filter_map(Result::err).collect();
-            if let Some(problem) = Problem::all(problems) {
-                return Err(problem);
+            let waits = problem.is_some();
+            let steps = group.iter().filter(|step| !waits || step.why == Why::Drifted);
+            match self.apply_all(desired, steps).await {
+                Some(second) if waits => {
+                    tracing::warn!(instance = %self.id, error = %second.message, "drift could not be put back");
+                }
+                Some(first) => problem = Some(first),
+                None => {}
             }
         }
-        Ok(!plan.apply.is_empty() || !plan.foreign.is_empty())
+        problem.map_or(Ok(!plan.apply.is_empty() || !plan.foreign.is_empty()), Err)
+    }
+
+    /// Applies some objects at once. What went wrong.
+    async fn apply_all<'s>(
+        &self,
+        desired: &[Desired],
+        steps: impl Iterator<Item = &'s Step>,
+    ) -> Option<Problem> {
+        let mut applies = Vec::new();
+        for Step { desired: at, why } in steps {
+            applies.push(self.apply_one(&desired[*at], *why, false));
+        }
+        let results: Vec<Result<(), Problem>> =
+            stream::iter(applies).buffer_unordered(APPLIES).collect().await;
+        Problem::all(results.into_iter().filter_map(Result::err).collect())
     }
 
     async fn apply_one(&self, desired: &Desired, why: Why, doubtful: bool) -> Result<(), Problem> {

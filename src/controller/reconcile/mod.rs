@@ -29,7 +29,7 @@ mod uninstall;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, LazyLock, OnceLock},
+    sync::{Arc, LazyLock, OnceLock, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
@@ -283,6 +283,9 @@ impl<'a> Work<'a> {
 
     /// Steps 3 to 10.
     async fn deploy(&self, everything: bool) -> Result<Outcome, Problem> {
+        if self.served.statusless.load(Relaxed) {
+            self.try_status().await?;
+        }
         let asked = self.cluster().rediscover_in_doubt().await;
         asked.map_err(|f| Problem::of_failure("DiscoveryFailed", &f))?;
         if let Some(outcome) = self.crds_first().await? {

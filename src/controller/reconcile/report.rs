@@ -1,6 +1,6 @@
 //! Step 10: how the members do, and the status that says so, written when it changed.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
@@ -24,6 +24,10 @@ use crate::{
         pods, rules,
     },
 };
+
+/// What is wrong with a CRD that keeps no status.
+const NO_STATUS: &str = "nothing is done: the CustomResourceDefinition of the resource keeps no status, in which the operator has what it \
+    has done; give it `subresources: {status: {}}`, and status in its schema `x-kubernetes-preserve-unknown-fields: true`";
 
 impl Work<'_> {
     /// After a deployment.
@@ -187,6 +191,14 @@ impl Work<'_> {
         seen
     }
 
+    /// After a status could not be kept: sees whether one can be by now. What cannot say what it has done would do it again
+    /// and again, its hooks among it.
+    pub(super) async fn try_status(&self) -> Result<(), Problem> {
+        let latest = self.latest();
+        let message = "its status can be kept again";
+        self.write(status::waiting(&latest.status, self.cr.generation(), message, &[], &now())).await
+    }
+
     /// Writes the status, if it is another one.
     pub(super) async fn write(&self, status: Status) -> Result<(), Problem> {
         let latest = self.latest();
@@ -211,11 +223,25 @@ impl Work<'_> {
             .map_err(Failure::of)
         {
             Ok(seen) => {
+                self.served.statusless.store(false, Relaxed);
                 self.operator.saw_instance(self.id.definition, seen);
                 if let Some((level, reason, note)) = news {
                     self.say(level, reason, "Observe", None, &note);
                 }
                 Ok(())
+            }
+            // The CRD has no such subresource, or its schema does not know what is in it.
+            Err(failure)
+                if failure.says_no_kind() || matches!(failure, Failure::Untyped(_) | Failure::Invalid(_)) =>
+            {
+                self.served.statusless.store(true, Relaxed);
+                let message = format!("{NO_STATUS}: {failure}");
+                tracing::error!(instance = %self.id, error = message, "the status cannot be kept");
+                // Nobody need know any more.
+                if self.cr.deleting {
+                    return Ok(());
+                }
+                Err(Problem { reason: "StatusFailed", message, passing: true })
             }
             // It is gone.
             Err(Failure::NotFound(_) | Failure::Conflict(_)) => Ok(()),

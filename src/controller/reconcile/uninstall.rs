@@ -222,7 +222,9 @@ impl Work<'_> {
         self.await_hook(&mut d.state, wait);
         self.operator
             .look_at_pods(self.id, self.hook_pods.get().map(std::slice::from_ref).unwrap_or_default());
-        self.write_uninstalling(&[], d.state.clone()).await?;
+        let left: Vec<Seen> =
+            self.left().iter().filter(|(_, live)| !live.keep).map(|(key, live)| seen(key, live)).collect();
+        self.write_uninstalling(&left, d.state.clone()).await?;
         Ok(Outcome::Waiting(until))
     }
 

@@ -57,7 +57,7 @@ impl Work<'_> {
         };
         let note = format!(
             "{}. It is waited for; a new value of the annotation {} begins it anew",
-            wait.what,
+            wait.what.trim_end_matches('.'),
             names::RECONCILE
         );
         let ready = self.cr.status.condition(conditions::READY);
