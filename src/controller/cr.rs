@@ -98,7 +98,7 @@ pub struct Marks {
 impl Marks {
     /// Nothing is to be done for now.
     pub fn suspended(&self) -> bool {
-        &*self.suspend.0 == "true"
+        is_true(&self.suspend)
     }
 
     /// The value of `pintle.dev/reconcile`.
@@ -118,7 +118,7 @@ impl Marks {
 
     /// Deletion is to leave the members.
     pub fn orphan(&self) -> bool {
-        &*self.orphan.0 == "true"
+        is_true(&self.orphan)
     }
 
     /// What is done about objects that are there already, if the resource says so.
@@ -136,10 +136,36 @@ impl Marks {
         is_true(&self.uninstall_wait)
     }
 
+    /// What is wrong with annotations of ours, if anything is: a word that nobody knows must not be taken for none.
+    fn check(&self) -> Result<(), String> {
+        let wrong =
+            |name: &str, text: &Text, wanted: &str| Err(format!("{name}: {:?} is not {wanted}", text.0));
+        for (name, text) in [
+            (names::SUSPEND, &self.suspend),
+            (names::ORPHAN, &self.orphan),
+            (names::RECREATE, &self.recreate),
+        ] {
+            if !text.0.is_empty() && !is_true(text) && !is_false(text) {
+                return wrong(name, text, "true or false");
+            }
+        }
+        if !self.adoption.0.is_empty() && self.adoption().is_none() {
+            return wrong(names::ADOPTION, &self.adoption, "Adopt or Refuse");
+        }
+        if !self.adopt_release.0.is_empty() && self.adopt_release.0.parse::<u32>().is_err() {
+            return wrong(names::ADOPT_RELEASE, &self.adopt_release, "the number of a revision");
+        }
+        if !["", "enabled", "disabled"].contains(&&*self.hooks.0) {
+            return wrong(names::HOOKS, &self.hooks, "enabled or disabled");
+        }
+        Ok(())
+    }
+
     /// What is said about drift of members, and about making them anew: with [`names::RECREATE`], or with operator-sdk's
     /// `upgrade-force`. The error says what is wrong with it.
     pub fn rules(&self) -> Result<OfInstance, String> {
-        let recreate = &*self.recreate.0 == "true" || is_true(&self.upgrade_force);
+        self.check()?;
+        let recreate = is_true(&self.recreate) || is_true(&self.upgrade_force);
         OfInstance::read(&self.drift.0, &self.drift_ignore.0, recreate)
     }
 
@@ -179,6 +205,11 @@ pub const STATES: [&str; 5] = ["deleting", "suspended", "stalled", "ready", "pro
 /// What Go's ParseBool takes for true.
 fn is_true(text: &Text) -> bool {
     ["1", "t", "T", "true", "TRUE", "True"].contains(&&*text.0)
+}
+
+/// What it takes for false.
+fn is_false(text: &Text) -> bool {
+    ["0", "f", "F", "false", "FALSE", "False"].contains(&&*text.0)
 }
 
 impl Cr {
@@ -353,6 +384,31 @@ pub(super) mod tests {
         assert_eq!(&*cr.spec, r#"{"big":12345678901234567890,"replicas":2}"#);
         assert!(cr.status.is("Ready"));
         assert!(!format!("{cr:?}").contains("replicas"));
+    }
+
+    #[test]
+    fn annotations_that_nobody_can_read_are_refused() {
+        let said = |name: &str, value: &str| {
+            let cr = cr(&json!({"metadata": {"name": "a", "annotations": {name: value}}}));
+            cr.marks.rules().err().unwrap_or_else(|| "taken".into())
+        };
+        let cases = [
+            (names::SUSPEND, "True"),
+            (names::ORPHAN, "yes"),
+            (names::RECREATE, "false"),
+            (names::ADOPTION, "adopt"),
+            (names::ADOPT_RELEASE, "v3"),
+            (names::HOOKS, "off"),
+        ];
+        insta::assert_snapshot!(cases.map(|(name, value)| said(name, value)).join("\n"), @r#"
+        taken
+        pintle.dev/orphan: "yes" is not true or false
+        taken
+        pintle.dev/adoption: "adopt" is not Adopt or Refuse
+        pintle.dev/adopt-release: "v3" is not the number of a revision
+        pintle.dev/hooks: "off" is not enabled or disabled
+        "#);
+        assert!(cr(&json!({"metadata": {"annotations": {names::SUSPEND: "True"}}})).marks.suspended());
     }
 
     #[test]

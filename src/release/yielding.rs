@@ -134,6 +134,8 @@ pub fn leave(body: &mut Value, managed: &[ManagedFieldsEntry], pointers: &[Strin
             descend(body, &tokens(pointer), ours, &others, &mut Vec::new(), &mut out);
         }
     }
+    // Without them the object would not be known again.
+    out.retain(|path| !is_own(path));
     out.sort();
     out.dedup();
     // From the back, so that the places of items stay true.
@@ -141,6 +143,17 @@ pub fn leave(body: &mut Value, managed: &[ManagedFieldsEntry], pointers: &[Strin
         remove(body, path);
     }
     out.iter().map(|path| text(path)).collect()
+}
+
+/// Whether a path is that of a label by which a member is known, or of its owners.
+fn is_own(path: &[Step]) -> bool {
+    let field = |at: usize| match path.get(at) {
+        Some(Step::Field(name)) => name.as_str(),
+        _ => "",
+    };
+    field(0) == "metadata"
+        && (field(1) == "ownerReferences"
+            || field(1) == "labels" && [names::PART_OF, names::DEFINITION].contains(&field(2)))
 }
 
 /// Follows a pointer.
@@ -345,6 +358,21 @@ mod tests {
             body["metadata"],
             json!({"name": "web", "labels": {"app": "web", "tier": "front"}}),
             "all of metadata is ours"
+        );
+    }
+
+    #[test]
+    fn what_a_member_is_known_by_is_nobody_elses() {
+        let mut body = deployment();
+        body["metadata"]["labels"][names::PART_OF] = "set".into();
+        body["metadata"]["labels"][names::DEFINITION] = "web".into();
+        let managed: Vec<ManagedFieldsEntry> = serde_json::from_value(json!([
+            {"manager": "pintle", "operation": "Apply", "fieldsV1": {"f:metadata": {"f:labels": {"f:app": {}}}, "f:spec": {}}}]))
+        .unwrap();
+        assert_eq!(leave(&mut body, &managed, &["/metadata/labels".into()]), ["/metadata/labels/tier"]);
+        assert_eq!(
+            body["metadata"]["labels"],
+            json!({"app": "web", names::PART_OF: "set", names::DEFINITION: "web"})
         );
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     adoption::running,
     harness::{Cluster, Namespace, program},
-    operator::{Operator, Resources, entry, sample},
+    operator::{GROUP, Operator, Resources, entry, install_crd, sample},
 };
 
 /// What a command printed, and its exit code.
@@ -363,4 +363,28 @@ data:
     let all = secrets.list(&kube::api::ListParams::default()).await.unwrap().items;
     let kept = all.iter().find(|s| s.type_.as_deref() == Some("pintle.dev/generated-values")).unwrap();
     assert_eq!(kept.metadata.owner_references.as_ref().unwrap()[0].name, "web");
+}
+
+#[tokio::test]
+async fn values_that_a_schema_drops_are_told_before_a_release_is_taken_over() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("adopt-strict").await.unwrap();
+    let n = space.name();
+    let spec = json!({"type": "object", "properties": {"message": {"type": "string"}, "workload": {"type": "boolean"}}});
+    let schema = json!({"type": "object", "properties": {"spec": spec, "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}});
+    let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": format!("stricts.{GROUP}")},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": {"kind": "Strict", "plural": "stricts"}, "versions": [
+            {"name": "v1", "served": true, "storage": true, "subresources": {"status": {}}, "schema": {"openAPIV3Schema": schema}}]}});
+    install_crd(&space.client(), &crd).await.unwrap();
+    let chart = sample().display().to_string();
+    let values = "message=hi,workload=false,maps=2";
+    let installed = helm(cluster, &["install", "web", &chart, "-n", n, "--set", values], "secret").await;
+    assert_eq!(installed.code, Some(0), "{}", installed.error);
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("watches.yaml").display().to_string();
+    std::fs::write(&file, serde_yaml::to_string(&[entry("Strict", &sample())]).unwrap()).unwrap();
+    let tried = pintle(cluster, &["adopt", "web", "-n", n, "--watches-file", &file, "--dry-run"]).await;
+    assert_eq!(tried.code, Some(0), "{}", tried.error);
+    assert_eq!(tried.error, "the schema of Strict does not know these values: maps\n");
+    assert!(tried.out.contains("ConfigMap web-1 is of the release and is not rendered"), "{}", tried.out);
 }

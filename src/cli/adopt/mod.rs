@@ -23,7 +23,7 @@ use super::{
     out,
     status::verdict,
     view::{
-        Instance,
+        Instance, changes,
         desired::{self, Loaded},
         kinds::{self, Kind},
     },
@@ -129,8 +129,7 @@ impl Adopt {
             );
         }
         let resource = self.resource(&connection, kind, &loaded.definition, &found.record).await?;
-        let unset = resource.object["metadata"]["annotations"][names::UNSET].as_str().unwrap_or_default();
-        let plan = Plan::make(&connection, &loaded, &found.record, unset).await?;
+        let plan = Plan::make(&connection, &loaded, &found.record, &resource.spec, &resource.unset).await?;
         out::write(coloured(&plan.text()).as_bytes())?;
         if self.dry_run {
             let text = serde_yaml::to_string(&resource.object)?;
@@ -297,10 +296,24 @@ impl Adopt {
                     record.version
                 );
             }
-            return Ok(Resource { object, exists: true });
+            let unset = there.cr.marks.unset().to_owned();
+            let spec = there.object.get("spec").cloned().unwrap_or_else(|| json!({}));
+            let object = changes::tidy(there.object);
+            return Ok(Resource { object, spec, unset, exists: true });
         }
-        self.create(&api, &object, true).await?;
-        Ok(Resource { object, exists: false })
+        // The API server may drop what the schema does not know, and add what it has defaults for.
+        let made = self.create(&api, &object, true).await?;
+        let made = made.data.get("spec").cloned().unwrap_or_else(|| json!({}));
+        let mut dropped = Vec::new();
+        lost(&object["spec"], &made, &mut String::new(), &mut dropped);
+        if !dropped.is_empty() {
+            out::complain(&format!(
+                "the schema of {} does not know these values: {}",
+                gvk.kind,
+                dropped.join(", ")
+            ));
+        }
+        Ok(Resource { object, spec: made, unset: nulls.join(","), exists: false })
     }
 
     /// Keeps generated values of the release for the operator, and lets it go on.
@@ -327,11 +340,10 @@ impl Adopt {
         Ok(())
     }
 
-    async fn create(&self, api: &Api<DynamicObject>, object: &Value, dry_run: bool) -> Result<()> {
+    async fn create(&self, api: &Api<DynamicObject>, object: &Value, dry_run: bool) -> Result<DynamicObject> {
         let params = PostParams { dry_run, field_manager: Some("pintle-adopt".into()) };
         let body: DynamicObject = serde_json::from_value(object.clone())?;
-        api.create(&params, &body).await.context("the resource with the release's values is refused")?;
-        Ok(())
+        api.create(&params, &body).await.context("the resource with the release's values is refused")
     }
 
     /// Waits until the operator has taken the release over.
@@ -388,8 +400,31 @@ impl Adopt {
 }
 
 struct Resource {
+    /// What is made, or there.
     object: Value,
+    /// Its spec as the cluster has it.
+    spec: Value,
+    /// What its annotation says of defaults.
+    unset: String,
     exists: bool,
+}
+
+/// Paths of values that one has and the other has not, as `--set` writes them. Nulls do not count.
+fn lost(value: &Value, kept: &Value, at: &mut String, into: &mut Vec<String>) {
+    let Value::Object(map) = value else { return };
+    for (key, value) in map {
+        let length = at.len();
+        if !at.is_empty() {
+            at.push('.');
+        }
+        at.push_str(&key.replace('.', "\\."));
+        match kept.get(key) {
+            None if !value.is_null() => into.push(at.clone()),
+            Some(kept) => lost(value, kept, at, into),
+            None => {}
+        }
+        at.truncate(length);
+    }
 }
 
 /// The labels that a selector asks for by name and value: without them the operator does not see the resource.
@@ -429,6 +464,14 @@ mod tests {
     fn labels_that_a_selector_asks_for() {
         let labels = labels_of("tier=web,env in (prod,test),!legacy,size!=big,x.y/z=1");
         assert_eq!(Value::Object(labels), json!({"tier": "web", "x.y/z": "1"}));
+    }
+
+    #[test]
+    fn what_a_schema_drops_has_paths() {
+        let mut paths = Vec::new();
+        let sent = json!({"a": 1, "b": {"c.d": {}, "e": null, "f": [{"g": 1}]}});
+        lost(&sent, &json!({"b": {"f": [], "more": 1}}), &mut String::new(), &mut paths);
+        assert_eq!(paths, ["a", "b.c\\.d"]);
     }
 
     #[test]

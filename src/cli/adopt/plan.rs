@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use anyhow::{Result, anyhow, bail};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{
     super::{
@@ -44,12 +44,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Renders the release's values, `unset` being the paths of nulls among them, with the chart of the definition, and asks
-    /// what the API server would make of it.
+    /// Renders the spec of the resource, without the defaults at the paths of `unset`, with the chart of the definition, and
+    /// asks what the API server would make of it.
     pub async fn make(
         connection: &Connection,
         loaded: &Loaded,
         record: &Record,
+        spec: &Value,
         unset: &str,
     ) -> Result<Self> {
         let gvk = &loaded.definition.gvk;
@@ -61,7 +62,7 @@ impl Plan {
             uid: "00000000-0000-0000-0000-000000000000".into(),
             definition: names::definition_label(&gvk.kind, &gvk.group),
         };
-        let spec = record.config.clone().filter(|c| !c.is_null()).unwrap_or_else(|| json!({})).to_string();
+        let spec = spec.to_string();
         let released = record.objects().map_err(|error| anyhow!(error))?;
         let mut seeds: Vec<Made> = Vec::new();
         let mut prepared = Prepared::default();
@@ -260,6 +261,7 @@ fn without(after: &mut Value, released: &Value, body: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn what_helm_applied_and_is_not_rendered_goes() {
