@@ -110,7 +110,7 @@ fn the_line_of_the_output_is_shown() {
     ] {
         let rendered = render(template).unwrap();
         let text = rendered.files[0].text().into_owned();
-        let error = manifest::sort([("c/templates/a.yaml", &*text)], Order::Install).unwrap_err();
+        let error = manifest::sort([("c/templates/a.yaml", text.as_bytes())], Order::Install).unwrap_err();
         let told = rendered.secrets.hide(&format!("{error}\n{}", error.excerpt()));
         assert!(!told.contains("hunter"), "{told}");
         writeln!(all, "{told}").unwrap();

@@ -103,15 +103,16 @@ pub struct Template {
     global: Global,
 }
 
-/// What went wrong, and what the templates wrote if they did.
+/// What went wrong, what the templates wrote if they did, and what must not be told of it.
 struct Failure {
     error: Error,
     written: Option<String>,
+    secrets: render::Secrets,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { error, written: None }
+        Self { error, written: None, secrets: render::Secrets::default() }
     }
 }
 
@@ -141,8 +142,8 @@ impl Template {
                 let (chart, manifests) = &*ManuallyDrop::new(made);
                 self.print(&name, chart, manifests)
             }
-            Err(Failure { error, written: None }) => Err(error),
-            Err(Failure { error, written: Some(written) }) => {
+            Err(Failure { error, written: None, .. }) => Err(error),
+            Err(Failure { error, written: Some(written), secrets }) => {
                 if self.debug {
                     let text = format!("{}\n", written.trim());
                     let text = if self.show_only.is_empty() {
@@ -151,7 +152,7 @@ impl Template {
                         manifest::only(&text, &self.show_only).unwrap_or_default()
                     };
                     out::write(text.as_bytes())?;
-                    return Err(error);
+                    return Err(anyhow!(secrets.hide(&error.to_string())));
                 }
                 let hint = "Use --debug flag to render out invalid YAML";
                 let excerpt = (error.downcast_ref::<render::Error>().map(render::Error::excerpt))
@@ -159,7 +160,7 @@ impl Template {
                 let excerpt = excerpt.filter(|excerpt| !excerpt.is_empty());
                 let excerpt =
                     excerpt.map_or_else(String::new, |excerpt| format!("\n\n{}", excerpt.trim_end()));
-                Err(anyhow!("{error}\n\n{hint}{excerpt}"))
+                Err(anyhow!(secrets.hide(&format!("{error}\n\n{hint}{excerpt}"))))
             }
         }
     }
@@ -234,7 +235,7 @@ impl Template {
             ..Release::install(name, namespace.clone())
         };
 
-        let failed = |error: Error| Failure { error, written: Some(String::new()) };
+        let failed = |error: Error| Failure { written: Some(String::new()), ..error.into() };
         let given = &capabilities.kube_version;
         chart.check_kube_version(&given.normalized, &given.version).map_err(|error| failed(error.into()))?;
         let program = Program::new(&chart).map_err(|error| failed(error.into()))?;
@@ -325,14 +326,15 @@ fn logged(stage: &str, error: impl std::fmt::Display) -> Error {
 
 /// Splits and sorts what templates wrote.
 fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
-    let texts = rendered.manifests();
-    let sorted = manifest::sort_heads(texts.iter().map(|(name, text)| (*name, &**text)), Order::Install);
-    sorted.map_err(|error| {
+    manifest::sort_heads(rendered.manifests(), Order::Install).map_err(|error| {
         let mut written = String::new();
-        for (name, text) in texts.iter().filter(|(_, text)| !text.trim().is_empty()) {
-            let _ = write!(written, "---\n# Source: {name}\n{text}\n");
+        for (name, text) in rendered.manifests() {
+            let text = String::from_utf8_lossy(text);
+            if !text.trim().is_empty() {
+                let _ = write!(written, "---\n# Source: {name}\n{text}\n");
+            }
         }
-        Failure { error: error.into(), written: Some(written) }
+        Failure { error: error.into(), written: Some(written), secrets: rendered.secrets.clone() }
     })
 }
 

@@ -136,12 +136,11 @@ impl Renderer for ChartRenderer {
             if *file.name == *notes_name {
                 notes = file.text().into_owned();
             } else if !file.is_notes() {
-                files.push((&*file.name, file.text()));
+                files.push((&*file.name, &*file.data));
             }
         }
-        let manifests =
-            manifest::sort(files.iter().map(|(name, text)| (*name, text.as_ref())), Order::Install)
-                .map_err(|e| RenderError::Manifest(located(&e, &rendered.secrets)))?;
+        let manifests = manifest::sort(files, Order::Install)
+            .map_err(|e| RenderError::Manifest(located(&e, &rendered.secrets)))?;
         let mut objects = Vec::with_capacity(manifests.objects.len());
         for manifest in &manifests.objects {
             let object = yaml::parse_json(&manifest.text).map_err(|e| {

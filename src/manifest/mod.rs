@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::yaml::{self, Shape};
+
 pub use head::Head;
 pub use hook::{DeletePolicy, Event, Hook, LogPolicy};
 pub use order::Order;
@@ -105,13 +107,13 @@ pub struct Manifests {
     pub objects: Vec<Manifest>,
 }
 
-/// Splits rendered files (path, text) into documents, tells hooks from objects, and sorts both by kind; within a kind,
+/// Splits rendered files (path, content) into documents, tells hooks from objects, and sorts both by kind; within a kind,
 /// documents stay in the order of paths and of their places in a file.
 ///
 /// Partials (`_…`), empty files and empty documents are left out; so are hooks of an unknown event. NOTES.txt is the
 /// caller's to take out before.
 pub fn sort<'f>(
-    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     order: Order,
 ) -> Result<Manifests, Error> {
     sort_read(files, order, Head::parse)
@@ -119,28 +121,34 @@ pub fn sort<'f>(
 
 /// The same for those who need no objects: [`Manifest::object`] has what the head is read from.
 pub fn sort_heads<'f>(
-    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     order: Order,
 ) -> Result<Manifests, Error> {
     sort_read(files, order, Head::parse_alone)
 }
 
 fn sort_read<'f>(
-    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     order: Order,
     read: fn(&str) -> Result<(Head, Value), String>,
 ) -> Result<Manifests, Error> {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by_key(|(path, _)| *path);
     let mut manifests = Manifests::default();
-    for (path, text) in files {
+    for (path, bytes) in files {
         let base = path.rsplit('/').next().unwrap_or(path);
         if base.starts_with('_') {
             continue;
         }
         let source: Arc<str> = path.into();
-        for document in split(text) {
-            let (head, object) = read(document).map_err(|reason| Error::new(path, text, document, reason))?;
+        let text = &*String::from_utf8_lossy(bytes);
+        let damaged = split::damaged(bytes);
+        for (number, document) in split(text).enumerate() {
+            let refused = |reason| Error::new(path, text, document, reason);
+            if let Some((_, bytes)) = damaged.filter(|(damaged, _)| *damaged == number) {
+                yaml::parse_shaped(bytes, &Shape::Any, false).map_err(|error| refused(error.to_string()))?;
+            }
+            let (head, object) = read(document).map_err(refused)?;
             let manifest = Manifest { source: source.clone(), text: document.to_owned(), head, object };
             match manifest.head.annotations.get(hook::ANNOTATION) {
                 None => manifests.objects.push(manifest),

@@ -17,9 +17,33 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
     .filter(|document| !document.is_empty())
 }
 
+/// The first document that is not UTF-8: its number among those that [`split`] sees, and its bytes.
+pub(super) fn damaged(file: &[u8]) -> Option<(usize, &[u8])> {
+    let valid = std::str::from_utf8(file).err()?.valid_up_to();
+    // All that is before, and a letter in place of the byte that is none.
+    let before = String::from_utf8_lossy(&file[..valid]) + "x";
+    let last = split(&before).last()?;
+    let from = before.len() - last.len();
+    let end = memchr::memmem::find(&file[valid..], b"\n---").map_or(file.len(), |at| valid + at + 1);
+    Some((split(&before).count() - 1, &file[from..end]))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{damaged, split};
+
+    #[test]
+    fn the_document_that_is_not_utf_8_is_found() {
+        for (file, expected) in [
+            (&b"a: 1\n---\nb: 2"[..], None),
+            (b"a: \xff\n", Some((0, &b"a: \xff\n"[..]))),
+            (b"---\na: 1\n---\n  b: \xff\n---\nc: \xff", Some((1, b"b: \xff\n"))),
+            (b"a\n---\n\xffb", Some((1, b"\xffb"))),
+            (b"\n\n\xff", Some((0, b"\xff"))),
+        ] {
+            assert_eq!(damaged(file), expected, "{}", file.escape_ascii());
+        }
+    }
 
     #[test]
     fn documents_are_where_helm_sees_them() {

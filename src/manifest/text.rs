@@ -119,7 +119,8 @@ mod tests {
     use crate::manifest::{Order, sort};
 
     fn printed(files: &[(&str, &str)], show: Show) -> String {
-        let manifests = sort(files.iter().copied(), Order::Install).unwrap();
+        let manifests =
+            sort(files.iter().map(|(name, text)| (*name, text.as_bytes())), Order::Install).unwrap();
         print(&sections(&[], &manifests, show))
     }
 

@@ -265,7 +265,7 @@ mod tests {
     };
 
     fn hooks(text: &str) -> Vec<Hook> {
-        prepare(&sort([("web/templates/h.yaml", text)], Order::Install).unwrap().hooks).unwrap()
+        prepare(&sort([("web/templates/h.yaml", text.as_bytes())], Order::Install).unwrap().hooks).unwrap()
     }
 
     fn run(event: Event) -> Run<'static> {

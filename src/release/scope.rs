@@ -98,7 +98,8 @@ mod tests {
         let desired = prepare(rendered(&objects), &parent(), "shop", served).unwrap().desired;
         let hook = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: edge, annotations: {helm.sh/hook: pre-install}}\n";
         let hooks =
-            hooks::prepare(&sort([("web/templates/h.yaml", hook)], Order::Install).unwrap().hooks).unwrap();
+            hooks::prepare(&sort([("web/templates/h.yaml", hook.as_bytes())], Order::Install).unwrap().hooks)
+                .unwrap();
         let said = |allow: &Allow| refused(allow, &desired, &hooks, "shop", served).join("\n");
         let edge = Allow { namespaces: vec!["edge".into()], ..Allow::default() };
         let all = Allow {

@@ -111,11 +111,10 @@ impl RenderedFile {
 }
 
 impl Rendered {
-    /// What templates wrote for the cluster, all but the notes: the name of each and its text.
-    #[must_use]
-    pub fn manifests(&self) -> Vec<(&str, std::borrow::Cow<'_, str>)> {
+    /// What templates wrote for the cluster, all but the notes: the name of each and its content.
+    pub fn manifests(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let manifests = self.files.iter().filter(|file| !file.is_notes());
-        manifests.map(|file| (&*file.name, file.text())).collect()
+        manifests.map(|file| (&*file.name, &*file.data))
     }
 }
 

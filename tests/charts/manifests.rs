@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::judge::{Judge, cases};
 
 fn ours(files: &BTreeMap<&str, String>, order: Order) -> Result<Json, String> {
-    let sorted = manifest::sort(files.iter().map(|(path, text)| (*path, text.as_str())), order);
+    let sorted = manifest::sort(files.iter().map(|(path, text)| (*path, text.as_bytes())), order);
     let sorted = sorted.map_err(|e| e.to_string())?;
     let hooks = sorted.hooks.iter().map(|hook| {
         let head = &hook.manifest.head;

@@ -14,13 +14,10 @@ const CHANGING: &[&str] = &["helm.sh/chart", "app.kubernetes.io/version", "chart
 /// Looks at all that a chart renders, taken together.
 pub(super) fn remark(linter: &mut Linter<'_>, rendered: &Rendered) {
     let mut remarks = Vec::new();
-    let texts = rendered.manifests();
     // What does not parse was complained of before.
-    let Ok(manifests) = manifest::sort(texts.iter().map(|(name, text)| (*name, &**text)), Order::Install)
-    else {
-        return;
-    };
-    for (name, text) in &texts {
+    let Ok(manifests) = manifest::sort(rendered.manifests(), Order::Install) else { return };
+    for (name, text) in rendered.manifests() {
+        let text = &*String::from_utf8_lossy(text);
         let hooks = manifest::split(text).filter(|document| document.contains("helm.sh/hook"));
         for document in hooks {
             unknown_hook(name, document, &mut remarks);
@@ -47,7 +44,7 @@ fn named(manifest: &Manifest) -> String {
 }
 
 fn unknown_hook(source: &str, document: &str, remarks: &mut Vec<String>) {
-    let Ok(sorted) = manifest::sort([("x", document)], Order::Install) else { return };
+    let Ok(sorted) = manifest::sort([("x", document.as_bytes())], Order::Install) else { return };
     if sorted.objects.is_empty() && sorted.hooks.is_empty() && !document.trim_start().starts_with('#') {
         remarks.push(format!(
             "{source}: a hook of an unknown event is never run, and is no part of the release"

@@ -62,9 +62,10 @@ fn head(document: &[u8]) -> Result<Option<Head>, String> {
 }
 
 /// Checks the output of one template; whether the linter goes on to the next.
-pub(super) fn check(linter: &mut Linter<'_>, place: &str, text: &str) -> bool {
+pub(super) fn check(linter: &mut Linter<'_>, place: &str, bytes: &[u8]) -> bool {
+    let text = &*String::from_utf8_lossy(bytes);
     linter.rule(Severity::Warning, place, top_indent(text));
-    for head in heads(text.as_bytes()) {
+    for head in heads(bytes) {
         let head = head.map_err(|e| format!("unable to parse YAML: {e}"));
         let Some(head) = linter.rule(Severity::Error, place, head) else { return false };
         let Some(head) = head else { continue };

@@ -87,8 +87,7 @@ pub(super) fn templates(linter: &mut Linter<'_>) {
         }
         let full = format!("{}/{name}", chart.name());
         let Some(file) = rendered.files.iter().find(|file| *file.name == *full) else { continue };
-        let text = file.text();
-        if !text.trim().is_empty() && !manifests::check(linter, name, &text) {
+        if !file.text().trim().is_empty() && !manifests::check(linter, name, &file.data) {
             return;
         }
     }
