@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, HashSet};
 use tera::value::Key;
 use tera::{Map, Value};
 
+use crate::value::typed;
+
 /// The number of a map or a list.
 pub(super) type Id = usize;
 
@@ -37,6 +39,11 @@ impl Node {
             Self::List(_) | Self::Leaf(_) => None,
         }
     }
+}
+
+/// Whether a value is a map of Go's, and not a string that is not UTF-8.
+fn is_table(value: &Value) -> bool {
+    value.is_map() && typed::Type::of(value).is_none()
 }
 
 enum Slot {
@@ -98,7 +105,7 @@ impl Arena {
             let mut map = BTreeMap::new();
             for (key, inner) in value.as_map().into_iter().flatten() {
                 let holds_more = |list: &[Value]| list.iter().any(|v| v.is_map() || v.is_array());
-                let node = if inner.is_map() {
+                let node = if is_table(inner) {
                     Node::Map(self.close(inner))
                 } else if inner.as_array().is_some_and(holds_more) {
                     Node::List(self.close(inner))
@@ -139,7 +146,7 @@ impl Arena {
     /// Removes null entries, those of inner maps too.
     pub(super) fn remove_nils(&mut self, id: Id) {
         fn has_nil(map: &Map) -> bool {
-            map.values().any(|v| v.is_none() || v.as_map().is_some_and(has_nil))
+            map.values().any(|v| v.is_none() || (is_table(v) && v.as_map().is_some_and(has_nil)))
         }
         if let Slot::Closed(value) = &self.0[id]
             && !value.as_map().is_some_and(has_nil)
@@ -208,7 +215,7 @@ impl Export<'_> {
 
     /// Notes all maps in a value; says whether one was noted before.
     fn sees_again(&mut self, value: &Value) -> bool {
-        if let Some(map) = value.as_map() {
+        if let Some(map) = value.as_map().filter(|_| is_table(value)) {
             let mut again = !self.seen.insert(std::ptr::from_ref(map));
             for inner in map.values() {
                 again |= self.sees_again(inner);
@@ -228,7 +235,7 @@ impl Export<'_> {
 
 /// The same value with maps of its own.
 fn rebuilt(value: &Value) -> Value {
-    if let Some(map) = value.as_map() {
+    if let Some(map) = value.as_map().filter(|_| is_table(value)) {
         Value::from(map.iter().map(|(key, inner)| (key.clone(), rebuilt(inner))).collect::<Map>())
     } else if let Some(items) = value.as_array() {
         Value::from(items.iter().map(rebuilt).collect::<Vec<_>>())

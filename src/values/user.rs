@@ -53,10 +53,8 @@ impl Sources {
         for text in &self.strings {
             values = set::parse_into(text, Style::Text, values).map_err(failed("--set-string"))?;
         }
-        let mut read_text = |path: &str| read(path).map(|data| String::from_utf8_lossy(&data).into_owned());
         for text in &self.set_files {
-            values =
-                set::parse_into(text, Style::File(&mut read_text), values).map_err(failed("--set-file"))?;
+            values = set::parse_into(text, Style::File(&mut read), values).map_err(failed("--set-file"))?;
         }
         for text in &self.literals {
             values = set::parse_into(text, Style::Literal, values).map_err(failed("--set-literal"))?;

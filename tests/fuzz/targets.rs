@@ -95,7 +95,7 @@ pub fn set(data: &[u8]) {
     drop(set::parse(&text, set::Style::Json));
     drop(set::parse(&text, set::Style::Literal));
     let mut file = |path: &str| {
-        if path.len().is_multiple_of(2) { Ok(path.repeat(2)) } else { Err("no file".to_owned()) }
+        if path.len().is_multiple_of(2) { Ok(path.repeat(2).into_bytes()) } else { Err("no file".to_owned()) }
     };
     drop(set::parse(&text, set::Style::File(&mut file)));
     // Over what is there already.

@@ -18,7 +18,7 @@ fn ours(style: &str, text: &str, before: &[String]) -> Result<String, String> {
         if path.starts_with('!') {
             Err(format!("open {path}: no such file or directory"))
         } else {
-            Ok(format!("<{path}>"))
+            Ok(format!("<{path}>").into_bytes())
         }
     };
     let style = match style {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tera::Value;
 
-use crate::value::kind::kind_of;
 use crate::value::quote::quote;
+use crate::value::{kind::kind_of, typed::text_lossy};
 use crate::yaml::number::go_format_float;
 
 /// A schema, or what is held against one.
@@ -25,7 +25,7 @@ impl Json {
         match kind_of(value) {
             "bool" => Self::Bool(value.as_bool().unwrap_or_default()),
             "float64" => Self::Number(go_format_float(value.as_f64().unwrap_or_default()).into()),
-            "string" => Self::Text(value.as_str().unwrap_or_default().into()),
+            "string" => Self::Text(text_lossy(value).unwrap_or_default().into()),
             "slice" => {
                 Self::Array(value.as_array().unwrap_or_default().iter().map(Self::from_value).collect())
             }

@@ -19,8 +19,8 @@ pub enum Style<'r> {
     Json,
     /// `--set-literal`: all that follows the first `=`, nothing in it special.
     Literal,
-    /// `--set-file`: what the function gives for the text, which is a path.
-    File(&'r mut dyn FnMut(&str) -> Result<String, String>),
+    /// `--set-file`: what the function gives for the text, which is a path; a Go string, of any bytes.
+    File(&'r mut dyn FnMut(&str) -> Result<Vec<u8>, String>),
 }
 
 /// How deep a path may go, in maps. Helm's own limit.
@@ -122,7 +122,7 @@ mod tests {
                 literal("a[0]"),
                 literal("a"),
                 literal("a\\.b="),
-                show(parse("a=f1,b={f2,f3}", Style::File(&mut |path| Ok(format!("<{path}>"))))),
+                show(parse("a=f1,b={f2,f3}", Style::File(&mut |path| Ok(format!("<{path}>").into_bytes())))),
                 show(parse(
                     "a=f1",
                     Style::File(&mut |path| Err(format!("open {path}: no such file or directory")))

@@ -7,6 +7,7 @@ use super::json::json_prefix;
 use super::{MAX_INDEX, MAX_ITEMS, MAX_LEVEL, MAX_LISTS, Style};
 use crate::value::kind::kind_of;
 use crate::value::quote::quote;
+use crate::value::typed;
 
 pub(super) struct Parser<'t, 'r> {
     rest: &'t str,
@@ -259,7 +260,7 @@ impl<'t, 'r> Parser<'t, 'r> {
     fn convert(&mut self, text: &str) -> Result<Value, Stop> {
         match &mut self.style {
             Style::Typed => Ok(typed(text)),
-            Style::File(read) => read(text).map(Value::from).map_err(Stop::Wrong),
+            Style::File(read) => read(text).map(typed::text).map_err(Stop::Wrong),
             _ => Ok(Value::from(text)),
         }
     }
