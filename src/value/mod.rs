@@ -28,6 +28,7 @@ pub mod print;
 pub mod printable;
 pub mod printf;
 pub mod quote;
+pub(crate) mod regexp;
 pub mod time;
 pub mod truth;
 pub mod typed;

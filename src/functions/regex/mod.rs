@@ -1,9 +1,6 @@
 //! Regular expressions in RE2's syntax, which Go reads, run by the engine of the regex crate, whose time is linear too.
 
-mod class;
-mod error;
 mod expand;
-mod parse;
 mod search;
 
 use std::{
@@ -14,10 +11,11 @@ use std::{
 use tera::Value;
 
 use super::{Call, Family, Function, Native, Outcome, Param, text};
-use crate::value::typed;
-use error::Error;
+use crate::value::{
+    regexp::{Error, Expression},
+    typed,
+};
 use expand::Template;
-use search::Expression;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("regexMatch", TWO, matches, "Whether the text (second) has a match."),

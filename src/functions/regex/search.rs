@@ -2,23 +2,13 @@
 
 use std::borrow::Cow;
 
-use regex_automata::{Input, meta::Regex, util::captures::Captures};
+use regex_automata::{Input, util::captures::Captures};
 
-use super::{
-    error::{Code, Error},
-    expand::Template,
-    parse,
+use super::expand::Template;
+use crate::{
+    functions::limits,
+    value::{Scope, regexp::Expression},
 };
-use crate::{functions::limits, value::Scope};
-
-/// A compiled expression.
-#[derive(Clone)]
-pub(super) struct Expression {
-    regex: Regex,
-    /// The names of the groups.
-    pub(super) names: std::sync::Arc<[String]>,
-    is_empty: bool,
-}
 
 /// The text that is searched: its runes, and where they are in the original.
 struct Haystack<'t> {
@@ -66,18 +56,6 @@ impl<'t> Haystack<'t> {
 }
 
 impl Expression {
-    pub(super) fn compile(expression: &[u8]) -> Result<Self, Error> {
-        /// The memory that a program may take.
-        const MAX_PROGRAM: usize = 32 << 20;
-        let parsed = parse::parse(expression)?;
-        let config = Regex::config().utf8_empty(true).nfa_size_limit(Some(MAX_PROGRAM));
-        let regex = Regex::builder()
-            .configure(config)
-            .build_from_hir(&parsed.hir)
-            .map_err(|_| Code::Large.of(&String::from_utf8_lossy(expression)))?;
-        Ok(Self { regex, names: parsed.names.into(), is_empty: expression.is_empty() })
-    }
-
     pub(super) fn is_match(&self, text: &[u8]) -> bool {
         self.regex.is_match(Input::new(&*Haystack::new(text).text))
     }

@@ -1,10 +1,10 @@
 //! What can be wrong with a regular expression, in the words of Go's regexp/syntax.
 
-use crate::value::quote;
+use super::super::quote;
 
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Code {
+pub(crate) enum Code {
     InvalidCharRange,
     InvalidEscape,
     InvalidNamedCapture,
@@ -42,21 +42,21 @@ impl Code {
     }
 
     /// The error, with the part of the expression that it is about.
-    pub(super) fn of(self, part: &str) -> Error {
+    pub(crate) fn of(self, part: &str) -> Error {
         Error { text: format!("error parsing regexp: {}: `{part}`", self.words()) }
     }
 }
 
 /// Why an expression is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Error {
+pub(crate) struct Error {
     /// The text of Go's error.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Error {
     /// The text of the panic of `regexp.MustCompile`.
-    pub(super) fn of_must_compile(&self, expression: &[u8]) -> String {
+    pub(crate) fn of_must_compile(&self, expression: &[u8]) -> String {
         let quoted = if can_backquote(expression) {
             format!("`{}`", String::from_utf8_lossy(expression))
         } else {
