@@ -47,14 +47,22 @@ pub(super) fn include(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
     })
 }
 
+/// Refuses the name of a template that there is not, before what it is given is looked at.
+pub(super) fn defined(run: &Run, name: &Value) -> Result<Value, Fault> {
+    resolve(run, name).map(|_| Value::none())
+}
+
+fn resolve(run: &Run, name: &Value) -> Result<(usize, usize), Fault> {
+    let name = name.as_str().unwrap_or_default();
+    run.resolve(name)
+        .ok_or_else(|| Fault::Message(format!("template {} not defined", quote(name.as_bytes()))))
+}
+
 /// `{{template "name" dot}}`
 pub(super) fn template(run: &Run, args: &Value) -> Result<Value, Fault> {
     run.tick()?;
     let Some([name, dot]) = args.as_array() else { return Ok(Value::from("")) };
-    let name = name.as_str().unwrap_or_default();
-    let Some((unit, template)) = run.resolve(name) else {
-        return Err(Fault::Message(format!("template {} not defined", quote(name.as_bytes()))));
-    };
+    let (unit, template) = resolve(run, name)?;
     // Go unwinds to where the execution began: no caller adds to the error.
     rendered(run, unit, template, dot).map_err(Fault::from)
 }

@@ -95,6 +95,7 @@ pub(super) fn register_constructs(tera: &mut Tera) {
     tera.register_filter("_pairs", filter(control::pairs));
     tera.register_filter("_declared", filter(control::declared));
     tera.register_filter("_arg", filter(control::arg));
+    tera.register_filter("_defined", filter(include::defined));
     tera.register_filter("_template", filter(include::template));
     tera.register_filter("_cell", filter(control::cell));
     tera.register_filter("_put", |value: &Value, kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {

@@ -65,9 +65,13 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             self.names.declare(name, binding);
             Some(binding)
         };
-        // The parser refuses to assign what is not declared.
-        let Some(Binding { place, .. }) = known else { return value };
+        let place = known.map_or_else(|| self.new_place(), |binding| binding.place);
         pre.push(Pre::Set(place, value));
+        if known.is_none() {
+            // The parser lets pass what the execution refuses.
+            let fault = self.fault(&format!("undefined variable: {name}"));
+            pre.push(Pre::Set(place, fault));
+        }
         self.place(place, Known::Any)
     }
 

@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 
 use crate::gotemplate::{
-    ast::{Action, Branch, Invocation, List, Node, NodeRef, Source, Span, Tree},
+    ast::{Action, Branch, Invocation, List, Node, NodeRef, Operand, Source, Span, Tree},
     source_map::{Choice, Site},
 };
 
@@ -165,12 +165,20 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         self.at = call.into();
         let site = self.site(Site::of(call.into()));
         let mut pre = Vec::new();
-        let dot = match call.pipe {
-            Some(pipe) => self.pipe(pipe, &mut pre),
-            None => self.leaf(Ir::Nil),
-        };
         let name = String::from_utf8_lossy(call.name);
         let name = self.leaf(Ir::Text(self.arena.alloc_str(&name)));
+        let dot = match call.pipe {
+            Some(pipe) => {
+                // Go looks for the template before it evaluates what it is given.
+                if !pipe.cmds.iter().all(|command| matches!(command.args, [Operand::Dot(_)])) {
+                    let found = Ir::Filter { base: name, name: "_defined", site: Some(site) };
+                    let found = self.around(found, &[name]);
+                    self.hoist(found, &mut pre);
+                }
+                self.pipe(pipe, &mut pre)
+            }
+            None => self.leaf(Ir::Nil),
+        };
         let args = self.fit(vec![name, dot], &mut pre);
         let mut called = self.around(Ir::Listed { args, name: "_template", site }, args);
         called.known = Known::Text;
