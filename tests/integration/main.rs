@@ -8,6 +8,7 @@ mod harness;
 
 mod adoption;
 mod cluster;
+mod command_line;
 mod commands;
 mod crds;
 mod deploy;
