@@ -193,10 +193,41 @@ impl Marks {
         Extent::read(Some(&self.group_kinds.0), Some(&self.namespaces.0))
     }
 
+    /// A hash of what the operator writes itself: whose parent the resource is, and of which kinds.
+    pub fn claim(&self) -> u64 {
+        claim(&self.set.0, &self.tooling.0, &self.group_kinds.0, &self.namespaces.0)
+    }
+
+    /// Whether all that others say is the same, whatever the operator has written itself.
+    pub fn same_but_claim(&self, other: &Marks) -> bool {
+        let bare = |marks: &Marks| Marks {
+            set: Text::default(),
+            tooling: Text::default(),
+            group_kinds: Text::default(),
+            namespaces: Text::default(),
+            ..marks.clone()
+        };
+        bare(self) == bare(other)
+    }
+
     /// Whether the parent's own marks are those of `set`, by this version of the tool.
     pub fn is_parent_of(&self, set: &str) -> bool {
         &*self.set.0 == set && &*self.tooling.0 == names::TOOLING
     }
+}
+
+/// What [`Marks::claim`] is once the operator has written that `set` has this extent.
+pub fn claim_of(set: &str, extent: &Extent) -> u64 {
+    let (kinds, namespaces) = extent.texts();
+    claim(set, names::TOOLING, &kinds, &namespaces)
+}
+
+fn claim(set: &str, tooling: &str, kinds: &str, namespaces: &str) -> u64 {
+    let mut hash = Fnv::default();
+    for text in [set, tooling, kinds, namespaces] {
+        hash.text(text);
+    }
+    hash.finish()
 }
 
 /// What [`Cr::state`] says.

@@ -63,7 +63,7 @@ use crate::{
 /// Changes of health come in bursts (a rollout is many); so long they are gathered.
 const HEALTH_DELAY: Duration = Duration::from_millis(100);
 /// So long while reconciles run: what changes objects goes first, and more is gathered meanwhile.
-const HEALTH_DELAY_BUSY: Duration = Duration::from_millis(500);
+const HEALTH_DELAY_BUSY: Duration = Duration::from_millis(800);
 /// So many reconciles may run at once, of all definitions together.
 const RUNNING: usize = 64;
 /// How often it is looked again for a kind that is not served yet.

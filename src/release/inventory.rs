@@ -122,6 +122,12 @@ impl Extent {
         Extent { kinds: list(group_kinds), namespaces: list(namespaces) }
     }
 
+    /// The annotations' texts: kinds, and namespaces.
+    pub fn texts(&self) -> (String, String) {
+        let join = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(",");
+        (join(&self.kinds), join(&self.namespaces))
+    }
+
     /// The extent of some objects, as seen from a parent in `home`.
     pub fn of<'a>(keys: impl IntoIterator<Item = &'a ObjectKey>, home: &str) -> Self {
         let mut extent = Extent::default();
@@ -144,13 +150,13 @@ impl Extent {
 
     /// The parent's metadata for server-side apply: label, annotations, and our finalizer where `finalizer` wants it.
     pub fn parent_patch(&self, parent: &Parent, finalizer: bool) -> Value {
-        let join = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(",");
+        let (kinds, namespaces) = self.texts();
         let mut annotations = json!({
             names::APPLYSET_TOOLING: names::TOOLING,
-            names::APPLYSET_GROUP_KINDS: join(&self.kinds),
+            names::APPLYSET_GROUP_KINDS: kinds,
         });
-        if !self.namespaces.is_empty() {
-            annotations[names::APPLYSET_NAMESPACES] = join(&self.namespaces).into();
+        if !namespaces.is_empty() {
+            annotations[names::APPLYSET_NAMESPACES] = namespaces.into();
         }
         let mut metadata = json!({
             "name": parent.name,

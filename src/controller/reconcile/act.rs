@@ -11,7 +11,7 @@ use tracing::Instrument as _;
 
 use super::{
     super::{
-        cr::Cr,
+        cr::{Cr, claim_of},
         events::{Level, Said, about, related},
         metrics::OfMember,
     },
@@ -67,6 +67,9 @@ impl Work<'_> {
             && self.cr.finalizer == finalizer;
         if same {
             return Ok(());
+        }
+        if let Some(memory) = self.operator.world().memory(self.id) {
+            memory.claim = Some(claim_of(&self.set, extent));
         }
         let patch = extent.parent_patch(&self.parent, finalizer);
         let seen = self

@@ -50,6 +50,8 @@ pub struct Memory {
     pub deployed: Option<Arc<Cr>>,
     /// A hash of the rules by which they were applied: see [`crate::release::rules::hash`].
     pub rules: u64,
+    /// What we last wrote, or are about to write, on the resource about its set: see [`crate::controller::cr::Marks::claim`].
+    pub claim: Option<u64>,
 }
 
 /// What a render is made of. Equal inputs give an equal desired state.
@@ -127,7 +129,10 @@ impl World {
                 Some(Trigger::Deleted)
             } else if cr.generation() != old.generation() {
                 Some(Trigger::Changed)
-            } else if cr.marks != old.marks || (old.finalizer && !cr.finalizer) || cr.deleting {
+            } else if cr.marks != old.marks && !is_our_claim(&cr, old, &instance.memory)
+                || (old.finalizer && !cr.finalizer)
+                || cr.deleting
+            {
                 Some(Trigger::Marked)
             } else {
                 None
@@ -201,10 +206,21 @@ impl World {
     }
 }
 
+/// Whether all that is new of a resource's marks is what we have written there ourselves.
+fn is_our_claim(new: &Cr, old: &Cr, memory: &Memory) -> bool {
+    memory.claim == Some(new.marks.claim()) && new.marks.same_but_claim(&old.marks)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind, said, web, world};
-    use crate::controller::cr::tests::cr;
+    use super::{
+        super::tests::{kind, said, set, web, world},
+        *,
+    };
+    use crate::{
+        controller::cr::{claim_of, tests::cr},
+        release::inventory::Extent,
+    };
     use serde_json::json;
 
     #[test]
@@ -221,6 +237,26 @@ mod tests {
         assert_eq!(saw(cr(&suspended)), [] as [&str; 0]);
         suspended["metadata"]["uid"] = "v".into();
         assert_eq!(saw(cr(&suspended)), ["shop/front: first seen"]);
+    }
+
+    #[test]
+    fn what_we_write_on_a_resource_ourselves_triggers_nothing() {
+        let mut world = world();
+        let id = world.ids().next().unwrap().clone();
+        let claimed = |version: &str, kinds: &str, reconcile: &str| {
+            cr(
+                &json!({"metadata": {"name": "front", "namespace": "shop", "uid": "u", "resourceVersion": version, "generation": 1,
+                "labels": {"applyset.kubernetes.io/id": set()},
+                "annotations": {"applyset.kubernetes.io/tooling": names::TOOLING,
+                    "applyset.kubernetes.io/contains-group-kinds": kinds, "pintle.dev/reconcile": reconcile}}}),
+            )
+        };
+        let extent = Extent { kinds: ["ConfigMap".into(), "Service".into()].into(), ..Extent::default() };
+        world.memory(&id).unwrap().claim = Some(claim_of(&set(), &extent));
+        let mut saw = |cr| said(world.saw_instance(0, "Web", "pintle.dev", cr));
+        assert_eq!(saw(claimed("2", "ConfigMap,Service", "")), [] as [&str; 0]);
+        assert_eq!(saw(claimed("3", "ConfigMap", "")), ["shop/front: metadata changed"], "another's");
+        assert_eq!(saw(claimed("4", "ConfigMap,Service", "now")), ["shop/front: metadata changed"]);
     }
 
     #[test]
