@@ -35,6 +35,8 @@ pub struct Cr {
     pub finalizer: bool,
     /// Which of operator-sdk's finalizers are on it.
     pub sdk_finalizers: bool,
+    /// Whether whoever deletes it wants what it owns left (`kubectl delete --cascade=orphan`).
+    orphaning: bool,
     /// The annotations and labels that count.
     pub marks: Marks,
     /// The spec, as JSON; `{}` when there is none.
@@ -117,7 +119,7 @@ impl Marks {
     }
 
     /// Deletion is to leave the members.
-    pub fn orphan(&self) -> bool {
+    fn orphan(&self) -> bool {
         is_true(&self.orphan)
     }
 
@@ -256,6 +258,11 @@ impl Cr {
         is.iter().zip(STATES).find(|(is, _)| **is).map_or("progressing", |(_, state)| state)
     }
 
+    /// Whether its deletion is to leave the members.
+    pub fn leaves_members(&self) -> bool {
+        self.marks.orphan() || self.deleting && self.orphaning
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         self.meta.name.as_deref().unwrap_or_default()
@@ -366,6 +373,7 @@ impl<'de> Deserialize<'de> for Cr {
             deleting: m.deletion_timestamp.0,
             finalizer,
             sdk_finalizers,
+            orphaning: has("orphan"),
             marks,
             spec: object.spec.map_or_else(|| "{}".into(), <Box<str>>::from),
             // A status that another program left in another shape is as good as none.

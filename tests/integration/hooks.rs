@@ -475,7 +475,7 @@ async fn hooks_can_be_switched_off() {
 }
 
 /// Runs `pintle test`, and gives its exit code, what it printed and what it complained of.
-async fn pintle_test(cluster: &Cluster, args: &[&str]) -> (Option<i32>, String, String) {
+pub async fn pintle_test(cluster: &Cluster, args: &[&str]) -> (Option<i32>, String, String) {
     let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_pintle"))
         .arg("test")
         .args(args)

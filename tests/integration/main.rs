@@ -24,6 +24,7 @@ mod idle;
 mod immutable;
 mod leader;
 mod lifecycle;
+mod logs;
 mod lookup;
 mod manifests;
 mod operator;

@@ -136,18 +136,23 @@ async fn an_orphaning_deletion_leaves_everything() {
     let space = cluster.namespace("orphan").await.unwrap();
     let operator = Operator::sample(cluster, &space).await.unwrap();
     let samples = Resources::new(&space, "Sample");
-    samples.create("web", json!({"clusterRole": true})).await.unwrap();
-    let web = samples.ready(&operator, "web").await.unwrap();
-    samples.annotate("web", "pintle.dev/orphan", "true").await.unwrap();
-    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
-    wait::gone(samples.api(), "web", web.metadata.uid.as_ref().unwrap()).await.unwrap();
-    let deployment = space.api::<Deployment>().get("web").await.unwrap();
-    assert!(deployment.metadata.owner_references.unwrap_or_default().is_empty());
-    assert_eq!(deployment.metadata.deletion_timestamp, None);
-    let roles: Api<ClusterRole> = Api::all(space.client());
-    let role = format!("{}-web", space.name());
-    roles.get(&role).await.unwrap();
-    roles.delete(&role, &DeleteParams::default()).await.unwrap();
+    // By the annotation, and by `kubectl delete --cascade=orphan`.
+    for (name, how) in [("web", DeleteParams::default()), ("shop", DeleteParams::orphan())] {
+        samples.create(name, json!({"clusterRole": true})).await.unwrap();
+        let web = samples.ready(&operator, name).await.unwrap();
+        if how.propagation_policy.is_none() {
+            samples.annotate(name, "pintle.dev/orphan", "true").await.unwrap();
+        }
+        samples.api().delete(name, &how).await.unwrap();
+        wait::gone(samples.api(), name, web.metadata.uid.as_ref().unwrap()).await.unwrap();
+        let deployment = space.api::<Deployment>().get(name).await.unwrap();
+        assert!(deployment.metadata.owner_references.unwrap_or_default().is_empty());
+        assert_eq!(deployment.metadata.deletion_timestamp, None);
+        let roles: Api<ClusterRole> = Api::all(space.client());
+        let role = format!("{}-{name}", space.name());
+        roles.get(&role).await.unwrap();
+        roles.delete(&role, &DeleteParams::default()).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -170,7 +170,7 @@ impl Work<'_> {
     /// Deletes what operator-sdk made for a resource that we have never kept, as it would have: by the release's manifest, in
     /// Helm's order. Whether some of it is still there.
     pub(super) async fn clear_sdk(&self) -> Result<bool, Problem> {
-        if !self.cr.sdk_finalizers || self.cr.marks.is_parent_of(&self.set) || self.cr.marks.orphan() {
+        if !self.cr.sdk_finalizers || self.cr.marks.is_parent_of(&self.set) || self.cr.leaves_members() {
             return Ok(false);
         }
         let client = self.cluster().client();

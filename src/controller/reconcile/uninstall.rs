@@ -39,14 +39,14 @@ impl Work<'_> {
     /// Whether the finalizer is wanted for what nobody renders: the instance is to be orphaned, or somebody has said of a
     /// member that it is to be kept.
     pub(super) fn is_to_leave_something(&self) -> bool {
-        self.cr.marks.orphan() || self.operator.world().members(&self.set).any(|(_, live)| live.keep)
+        self.cr.leaves_members() || self.operator.world().members(&self.set).any(|(_, live)| live.keep)
     }
 
     pub(super) async fn uninstall(&self) -> Outcome {
         if !self.cr.finalizer && !self.cr.sdk_finalizers {
             return Outcome::Gone;
         }
-        let done = if self.cr.marks.orphan() { self.let_everything_go().await } else { self.clear().await };
+        let done = if self.cr.leaves_members() { self.let_everything_go().await } else { self.clear().await };
         match done {
             Ok(outcome) => outcome,
             Err(problem) => {
