@@ -278,11 +278,19 @@ impl Cluster {
         self.client.request(request).await.map_err(|e| self.failed(e))
     }
 
-    /// Makes an object that is there what a hook wants it to be, but for the fields that others hold.
-    pub async fn apply_hook(&self, gvk: &Gvk, key: &ObjectKey, object: &Value) -> Result<Made, Failure> {
+    /// Makes an object that is there what a hook wants it to be; without `force`, but for the fields that others hold, which is
+    /// a [`Failure::Conflict`].
+    pub async fn apply_hook(
+        &self,
+        gvk: &Gvk,
+        key: &ObjectKey,
+        object: &Value,
+        force: bool,
+    ) -> Result<Made, Failure> {
         let (resource, _) = self.resource_in(gvk).ok_or_else(|| Failure::NotServed(gvk.to_string()))?;
         let api: Api<Made> = self.at(&resource, &key.namespace);
         let params = PatchParams {
+            force,
             field_manager: Some(names::FIELD_MANAGER.to_owned()),
             field_validation: Some(ValidationDirective::Ignore),
             ..PatchParams::default()

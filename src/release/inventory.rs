@@ -91,6 +91,15 @@ impl Parent {
             && *key.name == *self.name
     }
 
+    /// Whether an object is the namespace that the parent is in. It was there before, whatever a chart renders, and must
+    /// outlive the parent: it could not go before it, nor the parent before its member.
+    pub fn is_in(&self, key: &ObjectKey) -> bool {
+        key.kind.group.is_empty()
+            && &*key.kind.kind == "Namespace"
+            && !self.namespace.is_empty()
+            && *key.name == *self.namespace
+    }
+
     /// The owner reference that its members carry.
     pub fn reference(&self) -> Value {
         json!({

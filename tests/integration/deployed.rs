@@ -124,3 +124,17 @@ async fn a_hook_says_what_its_pods_wait_for() {
     let cluster = Cluster::shared().await.unwrap();
     operator.quiet(cluster).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_hook_that_is_not_deleted_is_made_what_each_revision_wants() {
+    let (space, operator, samples) = start("deployed-hook", json!({})).await;
+    let hooks = json!([{"kind": "ConfigMap", "name": "seed", "events": "pre-install,pre-upgrade", "policy": "hook-failed"}]);
+    samples.create("web", json!({"message": "one", "hooks": hooks})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let maps: Api<ConfigMap> = space.api();
+    let first = maps.get("web-seed").await.unwrap();
+    samples.change("web", json!({"message": "two"})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let second = maps.get("web-seed").await.unwrap();
+    assert_eq!((second.uid(), &*second.data.unwrap()["message"]), (first.uid(), "two"));
+}

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::{
     apps::v1::Deployment,
-    core::v1::{ConfigMap, Pod},
+    core::v1::{ConfigMap, Namespace, Pod},
     rbac::v1::ClusterRole,
 };
 use kube::{
@@ -237,4 +237,30 @@ async fn an_instance_may_be_a_member_of_another() {
     let message =
         condition(&looped, "Ready").unwrap()["message"].as_str().unwrap().replace(space.name(), "NS");
     insta::assert_snapshot!(message, @"raw/templates/all.yaml: Sample.test.pintle.dev NS/loop is the resource itself, which its own chart cannot make");
+}
+
+#[tokio::test]
+async fn the_namespace_of_a_resource_outlives_it() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("own-home").await.unwrap();
+    let mut definition = entry("Sample", &raw());
+    definition["pintle"] = json!({"adoption": "Adopt"});
+    let operator = Operator::start(cluster, &space, &[definition], &[]).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    let home = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space.name()}});
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "map"}});
+    for (name, pruned) in [("deleted", false), ("pruned", true)] {
+        samples.create(name, json!({"objects": [home, map]})).await.unwrap();
+        let object = samples.ready(&operator, name).await.unwrap();
+        if pruned {
+            samples.change(name, json!({"objects": [map]})).await.unwrap();
+            samples.ready(&operator, name).await.unwrap();
+        }
+        samples.api().delete(name, &DeleteParams::default()).await.unwrap();
+        wait::gone(samples.api(), name, object.metadata.uid.as_ref().unwrap()).await.unwrap();
+        let namespaces: Api<Namespace> = Api::all(space.client());
+        let home = namespaces.get(space.name()).await.unwrap().metadata;
+        assert_eq!(home.deletion_timestamp, None);
+        assert!(!home.labels.unwrap_or_default().contains_key("applyset.kubernetes.io/part-of"));
+    }
 }

@@ -316,6 +316,12 @@ impl Work<'_> {
             .drop_finalizers(&own, &self.parent.uid, drop)
             .await
             .map_err(|f| Problem::of_failure("UninstallFailed", &f))?;
+        // What it made goes on being seen for a moment, and there is nothing left to be done about it.
+        if let Some(instance) = self.operator.world().instance_mut(self.id) {
+            let mut cr = (*instance.cr).clone();
+            (cr.finalizer, cr.sdk_finalizers) = (false, false);
+            instance.cr = Arc::new(cr);
+        }
         tracing::info!(instance = %self.id, "uninstalled");
         self.say(Level::Normal, "Uninstalled", "Delete", None, how);
         Ok(Outcome::Gone)
@@ -324,7 +330,11 @@ impl Work<'_> {
     /// The members that are still there.
     fn left(&self) -> Vec<(Arc<ObjectKey>, Live)> {
         let world = self.operator.world();
-        world.members(&self.set).map(|(key, live)| (key.clone(), live.clone())).collect()
+        let member = |(key, live): (&Arc<ObjectKey>, &Live)| {
+            let keep = live.keep || self.parent.is_in(key);
+            (key.clone(), Live { keep, ..live.clone() })
+        };
+        world.members(&self.set).map(member).collect()
     }
 }
 

@@ -208,7 +208,9 @@ impl Work<'_> {
                             .into(),
                     ));
                 }
-                let seen = cluster.apply_hook(&hook.gvk, &key, &body).await.map_err(fail)?;
+                // What an earlier run has made was created, and its fields are not those of an apply.
+                let ours = mark(labels, names::HOOK_OF).is_some();
+                let seen = cluster.apply_hook(&hook.gvk, &key, &body, ours).await.map_err(fail)?;
                 return Ok(Begun::Made(self.saw_made(&key, &seen)));
             }
             let uid = live.metadata.uid.clone().unwrap_or_default();
