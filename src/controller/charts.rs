@@ -143,7 +143,9 @@ impl Renderer for ChartRenderer {
             .map_err(|e| RenderError::Manifest(located(&e, &rendered.secrets)))?;
         let mut objects = Vec::with_capacity(manifests.objects.len());
         for manifest in &manifests.objects {
-            let object = yaml::parse_json(&manifest.text).map_err(|e| {
+            // Helm writes a line's end behind each document before it reads them all: a block of text that ends the document
+            // has it.
+            let object = yaml::parse_json(&format!("{}\n", manifest.text)).map_err(|e| {
                 RenderError::Manifest(rendered.secrets.hide(&format!("{}: {e}", manifest.source)))
             })?;
             // A document of comments alone is none.
@@ -298,6 +300,38 @@ mod tests {
         let image = deployment.object["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap();
         assert!(image.ends_with(":1.0"), "{image}");
         assert!(!out.notes.is_empty());
+    }
+
+    #[test]
+    fn a_block_of_text_ends_as_with_helm() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::create_dir_all(dir.path().join("templates")).unwrap();
+            std::fs::write(dir.path().join(name), text).unwrap();
+        };
+        write("Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n");
+        let map = |hook: bool, block: &str| {
+            let hook = if hook { "\n  annotations: {helm.sh/hook: pre-install}" } else { "" };
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a{hook}\ndata:\n  x: {block}")
+        };
+        // What Helm 4.3.1 has in the cluster after an install.
+        for (hook, block, expected) in [
+            (false, "|\n    one", "one\n"),
+            (false, "|\n    one\n", "one\n"),
+            (false, "|-\n    one", "one"),
+            (false, "|+\n    one", "one\n"),
+            (false, "|+\n    one\n", "one\n\n"),
+            (false, "|+\n    one\n\n", "one\n\n\n"),
+            (true, "|\n    one", "one\n"),
+            (true, "|+\n    one\n", "one\n"),
+        ] {
+            write("templates/a.yaml", &map(hook, block));
+            let renderer = ChartRenderer::load(dir.path()).unwrap();
+            let lookup: Arc<dyn render::Lookup> = Arc::new(NoCluster);
+            let out = renderer.render(&input("{}", &[], &Arc::default(), &Arc::default(), &lookup)).unwrap();
+            let object = if hook { &out.hooks[0].manifest.object } else { &out.objects[0].object };
+            assert_eq!(object["data"]["x"], expected, "{block:?}");
+        }
     }
 
     #[test]

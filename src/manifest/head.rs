@@ -1,6 +1,6 @@
 //! What a manifest says of itself, as far as Helm reads it.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
 
@@ -32,7 +32,12 @@ static HEAD: Shape =
 impl Head {
     /// Reads a document and its head. The error is that of Helm's YAML library.
     pub(super) fn parse(document: &str) -> Result<(Self, Value), String> {
-        let object = yaml::parse_json(document).map_err(|e| e.to_string())?;
+        // Helm's reader gives the last line its end: a block of text has it.
+        let whole = match document.ends_with('\n') {
+            true => Cow::Borrowed(document),
+            false => Cow::Owned(format!("{document}\n")),
+        };
+        let object = yaml::parse_json(&whole).map_err(|e| e.to_string())?;
         Self::of(document, object)
     }
 
