@@ -22,6 +22,7 @@
 //! | [`chart`] | Chart.yaml, file set, .helmignore, archives, dependencies |
 //! | [`value`] | Go's semantics on Tera's values: truth, equality, printing, the mutation overlay |
 //! | [`yaml`] | parsing and printing YAML as Go's sigs.k8s.io/yaml does |
+//! | [`threads`] | stacks that carry a render, a second thread for large charts |
 
 pub mod api;
 pub mod chart;
@@ -34,6 +35,7 @@ pub mod manifest;
 pub mod registry;
 pub mod release;
 pub mod render;
+pub mod threads;
 pub mod value;
 pub mod values;
 pub mod yaml;

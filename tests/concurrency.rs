@@ -137,3 +137,94 @@ fn many_threads_render_the_same_bytes() {
         }
     });
 }
+
+/// A chart so large that two threads share it: many files, and one among them, at a place given, that differs.
+fn large(place: usize, odd: &str) -> Chart {
+    const FILES: usize = 60;
+    let long = "# A line that makes the file long.\n".repeat(34);
+    let plain = |number: usize| {
+        format!(
+            "{{{{- $own := dict \"n\" {number} }}}}{{{{- $_ := set $own \"more\" (dict \"a\" .Values.map) }}}}\n{long}\
+             shared: {{{{ .Values.map | toJson }}}} {{{{ .Template.Name }}}} {{{{ .kept }}}} {{{{ typeOf .Values.map }}}}\n\
+             own: {{{{ $own | toJson }}}} {{{{ include \"name\" . }}}} {{{{ tpl \"{{{{ .Release.Name }}}}\" . }}}}\n"
+        )
+    };
+    let file = |number: usize| {
+        let text = if number == place { format!("{odd}\n{}", plain(number)) } else { plain(number) };
+        (format!("templates/f{number:02}.yaml"), text.into_bytes())
+    };
+    let known = [
+        ("Chart.yaml", "apiVersion: v2\nname: large\nversion: 1.0.0\n"),
+        ("values.yaml", "map: {a: 1, inner: {b: 2}}\nlist: [{c: 3}]\n"),
+        ("templates/_helpers.tpl", "{{- define \"name\" }}{{ .Chart.Name }}-{{ .Values.map.a }}{{ end }}"),
+        ("charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n"),
+        ("charts/sub/templates/s.yaml", "sub: {{ .Values | toJson }} {{ .kept }}\n"),
+    ];
+    let known = known.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+    chart::load_files(known.into_iter().chain((0..FILES).map(file)), &chart::Limits::default()).unwrap()
+}
+
+#[test]
+fn two_threads_render_what_one_does() {
+    // Whether a file changes what others see, generates, looks up, or fails: the second thread may have been past it, or before it.
+    let odd = [
+        "",
+        r#"{{- $_ := set .Values.map "b" 1 }}"#,
+        r#"{{- $_ := set .Values.map.inner "b" 1 }}{{ range .Values.list }}{{ $_ := unset . "c" }}{{ end }}"#,
+        r#"{{- $_ := set . "kept" .Template.Name }}"#,
+        r#"{{- $_ := set .Subcharts.sub "kept" "yes" }}"#,
+        r#"{{- $_ := merge .Values (dict "map" (dict "z" 26)) }}"#,
+        r#"{{- $d := dict "dot" . }}{{ $_ := set $d "x" 1 }}{{ $_ := set $d.dot.Values.map "y" 2 }}"#,
+        r#"{{- $_ := set .Template "Name" "mine" }}{{ .Template.Name }}"#,
+        r#"{{- (.Values.Table "map") | typeOf }}"#,
+        r#"{{- randAlphaNum 12 }} {{ genPrivateKey "ecdsa" }}"#,
+        r#"{{- lookup "v1" "Secret" "a" "b" | toJson }}"#,
+        r#"{{- fail "no more" }}"#,
+        r#"{{- $_ := set .Values.map "b" 1 }}{{ include "none" . }}"#,
+        r#"{{- .Values.map.a.b.c }}"#,
+    ];
+    for odd in odd {
+        for place in [0, 30, 58] {
+            let chart = large(place, odd);
+            let values = coalesce(&chart, &Value::from(tera::Map::new())).unwrap();
+            let mut inputs = Inputs::offline(values, Release::install("rel", "ns"));
+            let first = Program::new(&chart).unwrap().render(&inputs);
+            if let Ok(first) = &first {
+                let kept =
+                    first.generated.iter().map(|made| (made.key.clone(), made.value.clone())).collect();
+                inputs.generated = Arc::new(Kept(kept));
+            }
+            let together = Program::new(&chart).unwrap().render_on_two_threads(&inputs);
+            match (first, together) {
+                (Ok(one), Ok(two)) => {
+                    assert!(text(&one) == text(&two), "{odd} in file {place}");
+                    assert_eq!(one.lookups, two.lookups, "{odd} in file {place}");
+                    assert_eq!(one.generated.len(), two.generated.len(), "{odd} in file {place}");
+                }
+                (one, two) => assert_eq!(one.map(|_| ()), two.map(|_| ()), "{odd} in file {place}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn of_several_files_that_do_not_parse_the_first_is_told() {
+    for (one, two) in [(3, 57), (57, 3), (0, 1), (58, 59)] {
+        let mut error = None;
+        for _ in 0..5 {
+            let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+            for number in 0..60 {
+                let broken = if number == one || number == two { "{{ if }}" } else { "" };
+                let text = format!("{}{broken}{{{{ .Values.a }}}}", "# long\n".repeat(300));
+                files.push((format!("templates/f{number:02}.yaml"), text.into_bytes()));
+            }
+            files.push(("Chart.yaml".to_owned(), b"apiVersion: v2\nname: broken\nversion: 1.0.0\n".to_vec()));
+            let chart = chart::load_files(files, &chart::Limits::default()).unwrap();
+            let told = Program::new(&chart).err().unwrap().message;
+            // Helm reads the templates from the last one on.
+            let name = format!("broken/templates/f{:02}.yaml", one.max(two));
+            assert!(told.contains(&name), "{told}");
+            assert_eq!(*error.get_or_insert(told.clone()), told);
+        }
+    }
+}

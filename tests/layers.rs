@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["values"],
     &["chart"],
     &["value"],
-    &["yaml"],
+    &["yaml", "threads"],
 ];
 
 /// Only these layers may use tokio: everything below is pure and runs without a runtime.

@@ -10,6 +10,7 @@ use anyhow::{Result, anyhow};
 use pintle::{
     chart::{self, Limits},
     render::{Inputs, Program, Release},
+    threads::on_large_stack,
     values::{coalesce, process_dependencies},
     yaml,
 };
@@ -50,13 +51,16 @@ impl Compiled {
 /// How long a render takes in the median.
 pub fn render(chart: &Chart, rounds: usize) -> Result<Duration> {
     let compiled = Compiled::of(chart)?;
-    compiled.render()?;
-    let mut times = Vec::new();
-    for _ in 0..rounds.max(3) * 3 {
-        let start = Instant::now();
+    let times = on_large_stack(|| {
         compiled.render()?;
-        times.push(start.elapsed());
-    }
+        let mut times = Vec::new();
+        for _ in 0..rounds.max(3) * 3 {
+            let start = Instant::now();
+            compiled.render()?;
+            times.push(start.elapsed());
+        }
+        anyhow::Ok(times)
+    })??;
     Ok(median(times.into_iter()))
 }
 
@@ -86,7 +90,9 @@ fn rate(compiled: &[Compiled], threads: usize) -> Result<(f64, f64)> {
     let barrier = Barrier::new(threads);
     let before = own_cpu()?;
     let rounds: Vec<f64> = std::thread::scope(|scope| {
-        let started: Vec<_> = (0..threads).map(|_| scope.spawn(|| rounds(compiled, &barrier))).collect();
+        // As in the operator, the threads that render have the stack for it.
+        let thread = || on_large_stack(|| rounds(compiled, &barrier))?;
+        let started: Vec<_> = (0..threads).map(|_| scope.spawn(thread)).collect();
         started.into_iter().map(|thread| thread.join().expect("no render panics")).collect::<Result<_>>()
     })?;
     let cpu = own_cpu()? - before;

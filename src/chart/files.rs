@@ -11,6 +11,8 @@ use super::{Chart, Content, File, Limits, archive, decode, digest};
 pub(super) struct Raw {
     pub(super) name: String,
     pub(super) data: Vec<u8>,
+    /// The values in it, if they were read already.
+    values: Option<Result<tera::Value, String>>,
 }
 
 impl Raw {
@@ -19,7 +21,12 @@ impl Raw {
         if data.starts_with(b"\xef\xbb\xbf") {
             data.drain(..3);
         }
-        Self { name, data }
+        Self { name, data, values: None }
+    }
+
+    /// Reads the values in it before anybody asks for them.
+    pub(super) fn read_values(&mut self) {
+        self.values = Some(load_values(&self.data));
     }
 
     fn into_file(self) -> File {
@@ -68,7 +75,7 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
     let mut templates = Vec::new();
     let mut others = Vec::new();
     let mut subcharts: BTreeMap<String, Vec<Raw>> = BTreeMap::new();
-    for file in files {
+    for mut file in files {
         match file.name.as_str() {
             "Chart.yaml" => others.push((false, file)),
             "Chart.lock" => {
@@ -76,7 +83,7 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
                 others.push((false, file));
             }
             "values.yaml" => {
-                let read = load_values(&file.data);
+                let read = file.values.take().unwrap_or_else(|| load_values(&file.data));
                 values = Some(read.map_err(|e| Error::new(format!("cannot load values.yaml: {e}")))?);
                 values_yaml = Some(file.into_file());
             }
@@ -113,7 +120,7 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
                 } else {
                     let name = name["charts/".len()..].to_owned();
                     let chart = name.split('/').next().unwrap_or(&name).to_owned();
-                    subcharts.entry(chart).or_default().push(Raw { name, data: file.data });
+                    subcharts.entry(chart).or_default().push(Raw { name, ..file });
                 }
             }
             _ => others.push((true, file)),
@@ -190,7 +197,7 @@ fn load_subcharts(
         } else {
             let inner = files.into_iter().filter_map(|file| {
                 let (_, inner) = file.name.split_once('/')?;
-                Some(Raw { name: inner.to_owned(), data: file.data })
+                Some(Raw { name: inner.to_owned(), ..file })
             });
             assemble(inner.collect(), budget)
         };

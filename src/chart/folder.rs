@@ -1,13 +1,13 @@
 //! Charts in folders.
 
-use std::fs::{self, File as Opened};
-use std::io::Read as _;
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 use super::decode;
 use super::error::Error;
 use super::files::{self, Raw};
 use super::ignore::Rules;
+use super::read::{Found, read_all};
 use super::{Chart, Limits};
 
 /// Loads the chart in `folder`, leaving out what its .helmignore names, following symbolic links.
@@ -42,13 +42,15 @@ fn walk(folder: &Path, limits: &Limits) -> Result<Vec<Raw>, Error> {
     let mut walk = Walk {
         real_top: fs::canonicalize(&top).map_err(|e| Error::io("lstat", &top, &e))?,
         rules: Rules::parse(ignore.as_deref())?,
-        left: limits.chart_bytes,
         limits,
         entries: 0,
         files: Vec::new(),
     };
-    walk.children(&top, "")?;
-    Ok(walk.files)
+    let walked = walk.children(&top, "");
+    // A file that cannot be read comes before whatever is wrong further on.
+    let files = read_all(walk.files, limits.chart_bytes)?;
+    walked?;
+    Ok(files)
 }
 
 /// The absolute form of a path, `.` and `..` resolved by the text alone, as Go's `filepath.Abs`.
@@ -99,22 +101,22 @@ fn resolve(path: &Path) -> Result<PathBuf, Error> {
 struct Walk<'a> {
     real_top: PathBuf,
     rules: Rules,
-    left: u64,
     limits: &'a Limits,
     entries: usize,
-    files: Vec<Raw>,
+    files: Vec<Found>,
 }
 
 impl Walk<'_> {
     /// Walks the entries of a folder in the order of their names.
     fn children(&mut self, folder: &Path, relative: &str) -> Result<(), Error> {
-        let mut names = Vec::new();
+        let mut entries = Vec::new();
         for entry in fs::read_dir(folder).map_err(|e| Error::io("open", folder, &e))? {
             let entry = entry.map_err(|e| Error::io("readdirent", folder, &e))?;
-            names.push(entry.file_name());
+            let kind = entry.file_type().map_err(|e| Error::io("lstat", &entry.path(), &e))?;
+            entries.push((entry.file_name(), kind));
         }
-        names.sort();
-        for name in names {
+        entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (name, kind) in entries {
             self.entries += 1;
             if self.entries > self.limits.entries {
                 return Err(Error::new(format!(
@@ -124,15 +126,15 @@ impl Walk<'_> {
             }
             let shown = name.to_string_lossy();
             let inner = if relative.is_empty() { shown.into_owned() } else { format!("{relative}/{shown}") };
-            self.entry(&folder.join(&name), &inner)?;
+            self.entry(folder.join(&name), inner, kind)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, relative: &str) -> Result<(), Error> {
-        let mut meta = fs::symlink_metadata(path).map_err(|e| Error::io("lstat", path, &e))?;
-        if meta.is_symlink() {
-            let resolved = resolve(path)
+    fn entry(&mut self, path: PathBuf, relative: String, kind: FileType) -> Result<(), Error> {
+        let mut kind = kind;
+        if kind.is_symlink() {
+            let resolved = resolve(&path)
                 .map_err(|e| e.within(&format!("error evaluating symlink {}", path.display())))?;
             if !self.limits.links_outside && !resolved.starts_with(&self.real_top) {
                 return Err(Error::new(format!("symbolic link {relative} leads out of the chart")));
@@ -142,45 +144,22 @@ impl Walk<'_> {
                 resolved = %resolved.display(),
                 "found symbolic link in path. Contents of linked file included and used"
             );
-            meta = fs::symlink_metadata(&resolved).map_err(|e| Error::io("lstat", &resolved, &e))?;
+            let meta = fs::symlink_metadata(&resolved).map_err(|e| Error::io("lstat", &resolved, &e))?;
+            kind = meta.file_type();
         }
-        if self.rules.ignores(relative, meta.is_dir()) {
+        if self.rules.ignores(&relative, kind.is_dir()) {
             return Ok(());
         }
-        if meta.is_dir() {
-            return self.children(path, relative);
+        if kind.is_dir() {
+            return self.children(&path, &relative);
         }
-        if !meta.is_file() {
+        if !kind.is_file() {
             return Err(Error::new(format!(
                 "cannot load irregular file {} as it has file mode type bits set",
                 path.display()
             )));
         }
-        let data = self.read(path, meta.len()).map_err(|e| e.within(&format!("error reading {relative}")))?;
-        self.files.push(Raw::new(relative.to_owned(), data));
+        self.files.push(Found { path, name: relative });
         Ok(())
-    }
-
-    /// Reads a file, never past what is left of the limit, even if it grows meanwhile.
-    fn read(&mut self, path: &Path, length: u64) -> Result<Vec<u8>, Error> {
-        let over = || {
-            Error::new(format!(
-                "chart exceeds maximum decompressed size of {} bytes",
-                self.limits.chart_bytes
-            ))
-        };
-        if length > self.left {
-            return Err(over());
-        }
-        let file = Opened::open(path).map_err(|e| Error::io("open", path, &e))?;
-        let mut data = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-        file.take(self.left.saturating_add(1))
-            .read_to_end(&mut data)
-            .map_err(|e| Error::io("read", path, &e))?;
-        if data.len() as u64 > self.left {
-            return Err(over());
-        }
-        self.left -= data.len() as u64;
-        Ok(data)
     }
 }

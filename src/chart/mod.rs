@@ -13,6 +13,7 @@ mod folder;
 mod ignore;
 mod metadata;
 mod pattern;
+mod read;
 pub mod semver;
 mod text;
 mod usable;
@@ -125,6 +126,11 @@ impl Chart {
     /// Whether the chart only lends its definitions.
     pub fn is_library(&self) -> bool {
         self.metadata.chart_type.eq_ignore_ascii_case("library")
+    }
+
+    /// Whether the chart, or one of its subcharts, has a values.schema.json.
+    pub fn has_schema(&self) -> bool {
+        self.schema.is_some() || self.dependencies.iter().any(Self::has_schema)
     }
 
     /// The CRDs of the chart, then those of its subcharts, in Helm's order.

@@ -27,6 +27,7 @@ use crate::{
         settings::{Settings, namespaces},
     },
     release::{connection, mandate::Mandate},
+    threads,
 };
 
 /// How many instances of a kind reconcile at once unless told otherwise. A reconcile waits for nothing but the answers of
@@ -105,13 +106,14 @@ impl Run {
         }
         let (traces, exporter) = self.tracing.start()?.unzip();
         self.logging.start(traces)?;
-        // Two threads carry thousands of instances: what there is to do is waiting, but for renders, which have threads of
-        // their own.
+        // Two threads carry thousands of instances: what there is to do is waiting, but for renders, which run on those for
+        // what blocks. To start one for each render would cost as much as a small render.
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(4)
             .thread_name("pintle")
-            .thread_stack_size(1 << 20)
+            .thread_stack_size(threads::STACK)
+            .on_thread_start(threads::has_large_stack)
             .enable_all()
             .build()?;
         runtime.block_on(async {

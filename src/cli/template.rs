@@ -17,6 +17,7 @@ use crate::{
     chart::{self, Chart},
     manifest::{self, Manifests, Order, Section, Show},
     render::{self, Capabilities, Inputs, KubeVersion, Program, Release, Rendered},
+    threads,
     value::quote::quote,
     values::{Schemas, coalesce, process_dependencies},
 };
@@ -123,8 +124,8 @@ impl Template {
         self.accepted.check(self.arguments.last().map(String::as_str))?;
         self.global.check()?;
         warnings::start(&[]);
-        render::on_large_stack(|| {
-            keep_memory();
+        threads::on_large_stack(|| {
+            threads::keep_memory();
             self.run_here()
         })?
     }
@@ -225,9 +226,16 @@ impl Template {
             }
         };
         let values = coalesce(&chart, &user).map_err(Error::new)?;
-        if !self.skip_schema_validation {
-            Schemas::default().validate(&chart, &values).map_err(Error::new)?;
-        }
+        let validate = || match self.skip_schema_validation {
+            true => Ok(()),
+            false => Schemas::default().validate(&chart, &values),
+        };
+        let (valid, program) = if chart.has_schema() {
+            threads::both(validate, || Program::new(&chart))
+        } else {
+            (validate(), Program::new(&chart))
+        };
+        valid.map_err(Error::new)?;
         let namespace = self.global.reach.namespace(self.namespace.as_deref());
         let release = Release {
             is_install: !self.is_upgrade,
@@ -238,7 +246,7 @@ impl Template {
         let failed = |error: Error| Failure { written: Some(String::new()), ..error.into() };
         let given = &capabilities.kube_version;
         chart.check_kube_version(&given.normalized, &given.version).map_err(|error| failed(error.into()))?;
-        let program = Program::new(&chart).map_err(|error| failed(error.into()))?;
+        let program = program.map_err(|error| failed(error.into()))?;
         // Like the chart, what it is rendered with is left for the end of the process to free.
         let program = ManuallyDrop::new(program);
         let mut inputs = Inputs {
@@ -250,7 +258,7 @@ impl Template {
             inputs.lookup = server.lookup();
         }
         let inputs = ManuallyDrop::new(inputs);
-        let rendered = program.render(&inputs).map_err(|error| failed(error.into()))?;
+        let rendered = program.render_on_two_threads(&inputs).map_err(|error| failed(error.into()))?;
         let manifests = sort(&rendered)?;
         if let Some(server) = &server {
             let take_over = self.take_ownership || self.is_upgrade;
@@ -285,16 +293,6 @@ impl Template {
             manifest::only("", &self.show_only).map_err(Error::msg)?
         };
         out::write(text.as_bytes())
-    }
-}
-
-/// Has the allocator keep what is freed, and take memory in large steps.
-///
-/// glibc's gives memory back as soon as it can, takes it again page by page, and asks the kernel for each block above
-/// 128 KiB; all that only until a large block was freed once. Other allocators do not mind.
-fn keep_memory() {
-    for bytes in [31 << 20, 30 << 20] {
-        drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
     }
 }
 

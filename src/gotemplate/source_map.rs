@@ -57,17 +57,18 @@ pub struct ArgSite<'a> {
 
 /// Where the nodes of one template are in its lowered source.
 ///
-/// Sites are numbered from 0 in the order of the lowered source. Lowering is deterministic: whoever keeps only
+/// What stands there is numbered from 0 in the order of the lowered source. Lowering is deterministic: whoever keeps only
 /// [`SourceMap::offsets`] finds the node by lowering the same template again.
 #[derive(Clone, Debug, Default)]
-pub struct SourceMap<'a> {
+pub struct SourceMap {
     offsets: Vec<u32>,
-    sites: Vec<Site<'a>>,
+    /// Which of the sites of the template each is.
+    sites: Vec<u32>,
 }
 
-impl<'a> SourceMap<'a> {
+impl SourceMap {
     /// Adds the site that begins at a byte offset of the lowered source. Offsets must not decrease.
-    pub(super) fn push(&mut self, offset: usize, site: Site<'a>) {
+    pub(super) fn push(&mut self, offset: usize, site: u32) {
         self.offsets.push(u32::try_from(offset).unwrap_or(u32::MAX));
         self.sites.push(site);
     }
@@ -85,20 +86,9 @@ impl<'a> SourceMap<'a> {
         offsets.partition_point(|start| *start <= offset).checked_sub(1)
     }
 
-    /// The site of a number.
+    /// The site of a number, out of the sites of the template.
     #[must_use]
-    pub fn site(&self, number: usize) -> Option<&Site<'a>> {
-        self.sites.get(number)
-    }
-
-    /// The site at a byte offset of the lowered source.
-    #[must_use]
-    pub fn at(&self, offset: usize) -> Option<&Site<'a>> {
-        self.site(Self::number(&self.offsets, offset)?)
-    }
-
-    /// All sites with their offsets.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Site<'a>)> {
-        self.offsets.iter().map(|offset| *offset as usize).zip(&self.sites)
+    pub fn site<'s, 'a>(&self, number: usize, sites: &'s [Site<'a>]) -> Option<&'s Site<'a>> {
+        sites.get(*self.sites.get(number)? as usize)
     }
 }

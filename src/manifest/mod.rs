@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::threads;
 use crate::yaml::{self, Shape};
 
 pub use head::Head;
@@ -127,6 +128,9 @@ pub fn sort_heads<'f>(
     sort_read(files, order, Head::parse_alone)
 }
 
+/// So many bytes of documents are worth a second thread.
+const LARGE: usize = 128 << 10;
+
 fn sort_read<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     order: Order,
@@ -134,22 +138,16 @@ fn sort_read<'f>(
 ) -> Result<Manifests, Error> {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by_key(|(path, _)| *path);
+    files.retain(|(path, _)| !path.rsplit('/').next().unwrap_or(path).starts_with('_'));
+    let read = |(path, bytes): &(&str, &[u8])| read_file(path, bytes, read);
+    let read: Vec<_> = if files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() >= LARGE {
+        threads::map(&files, read)
+    } else {
+        files.iter().map(read).collect()
+    };
     let mut manifests = Manifests::default();
-    for (path, bytes) in files {
-        let base = path.rsplit('/').next().unwrap_or(path);
-        if base.starts_with('_') {
-            continue;
-        }
-        let source: Arc<str> = path.into();
-        let text = &*String::from_utf8_lossy(bytes);
-        let damaged = split::damaged(bytes);
-        for (number, document) in split(text).enumerate() {
-            let refused = |reason| Error::new(path, text, document, reason);
-            if let Some((_, bytes)) = damaged.filter(|(damaged, _)| *damaged == number) {
-                yaml::parse_shaped(bytes, &Shape::Any, false).map_err(|error| refused(error.to_string()))?;
-            }
-            let (head, object) = read(document).map_err(refused)?;
-            let manifest = Manifest { source: source.clone(), text: document.to_owned(), head, object };
+    for (documents, error) in read {
+        for manifest in documents {
             match manifest.head.annotations.get(hook::ANNOTATION) {
                 None => manifests.objects.push(manifest),
                 Some(events) => match Event::parse_all(events) {
@@ -158,8 +156,36 @@ fn sort_read<'f>(
                 },
             }
         }
+        if let Some(error) = error {
+            return Err(error);
+        }
     }
     manifests.hooks.sort_by(|a, b| order.compare(&a.manifest.head.kind, &b.manifest.head.kind));
     manifests.objects.sort_by(|a, b| order.compare(&a.head.kind, &b.head.kind));
     Ok(manifests)
+}
+
+/// The documents of a file, up to the first that is wrong, and what is wrong with that.
+fn read_file(
+    path: &str,
+    bytes: &[u8],
+    read: fn(&str) -> Result<(Head, Value), String>,
+) -> (Vec<Manifest>, Option<Error>) {
+    let source: Arc<str> = path.into();
+    let text = &*String::from_utf8_lossy(bytes);
+    let damaged = split::damaged(bytes);
+    let mut manifests = Vec::new();
+    for (number, document) in split(text).enumerate() {
+        let damage = match damaged.filter(|(damaged, _)| *damaged == number) {
+            Some((_, bytes)) => yaml::parse_shaped(bytes, &Shape::Any, false).err(),
+            None => None,
+        };
+        match damage.map_or_else(|| read(document), |error| Err(error.to_string())) {
+            Ok((head, object)) => {
+                manifests.push(Manifest { source: source.clone(), text: document.to_owned(), head, object });
+            }
+            Err(reason) => return (manifests, Some(Error::new(path, text, document, reason))),
+        }
+    }
+    (manifests, None)
 }

@@ -3,7 +3,7 @@
 //! Of a chart's templates, a render reaches a part: a library chart has hundreds of definitions of which few are used, and
 //! most of what a condition guards is switched off. Tera reads what is reached, and nothing else.
 
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tera::Tera;
 
@@ -35,7 +35,7 @@ impl Code {
         let tera = self.tera.get_or_init(|| {
             let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(Source { templates, tables }) = source else { return Err("nothing to compile".into()) };
-            let mut tera = base().clone();
+            let mut tera = base();
             library::register(&mut tera, tables);
             tera.add_raw_templates(templates).map_err(|error| error.to_string())?;
             Ok(tera)
@@ -51,12 +51,15 @@ impl From<Tera> for Code {
 }
 
 /// What every instance begins as: no escaping, and the filters that stand for Go's own constructs.
-pub(super) fn base() -> &'static Tera {
-    static BASE: LazyLock<Tera> = LazyLock::new(|| {
-        let mut tera = Tera::default();
-        tera.autoescape_on(Vec::<&str>::new());
-        library::register_constructs(&mut tera);
-        tera
-    });
-    &BASE
+pub(super) fn base() -> Tera {
+    thread_local! {
+        // Threads that share one would wait for each other to count what a clone shares.
+        static BASE: Tera = {
+            let mut tera = Tera::default();
+            tera.autoescape_on(Vec::<&str>::new());
+            library::register_constructs(&mut tera);
+            tera
+        };
+    }
+    BASE.with(Tera::clone)
 }

@@ -108,6 +108,9 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
     scopes
 }
 
+/// The one entry of a dot that changes from file to file.
+const TEMPLATE: Key<'static> = Key::Str("Template");
+
 /// The dot of each chart of a tree, in one render.
 pub(super) struct Roots<'p> {
     scopes: &'p [ChartScope],
@@ -161,6 +164,28 @@ impl<'p> Roots<'p> {
         Self { scopes, roots: RefCell::new(roots) }
     }
 
+    /// The dots themselves.
+    pub(super) fn values(&self) -> Vec<Value> {
+        self.roots.borrow().clone()
+    }
+
+    /// Whether templates have changed nothing but `.Template` of the dots, nor anything of what [`Scope::watch`] watches.
+    pub(super) fn are_untouched(&self, run: &Run) -> bool {
+        if !run.scope.changed_any() {
+            return !run.scope.touched();
+        }
+        let same = |root: &Value| {
+            let (Some(now), Some(first)) = (run.scope.map(root), root.as_map()) else { return false };
+            let others = |map: &Map| map.len() - usize::from(map.contains_key(&TEMPLATE));
+            others(&now) == others(first)
+                && first.iter().filter(|(key, _)| **key != TEMPLATE).all(|(key, value)| {
+                    let now = now.get(key).and_then(Value::as_map);
+                    now.zip(value.as_map()).is_some_and(|(now, first)| std::ptr::eq(now, first))
+                })
+        };
+        !run.scope.touched() && self.roots.borrow().iter().all(same)
+    }
+
     /// The dot of a chart for one of its files, with `.Template`.
     pub(super) fn dot(&self, run: &Run, chart: usize, file: &str) -> Value {
         let base = format!("{}/templates", self.scopes[chart].path);
@@ -174,13 +199,13 @@ impl<'p> Roots<'p> {
         let mut roots = self.roots.borrow_mut();
         if run.scope.changed_any() {
             // A template may have kept the dot somewhere: it stays the same map.
-            let _ = run.scope.set(&roots[chart], "Template", template);
+            let _ = run.scope.untouched(|| run.scope.set(&roots[chart], "Template", template));
             return roots[chart].clone();
         }
         // Nothing holds on to the map of the file before.
         let old = std::mem::replace(&mut roots[chart], Value::none());
         let mut map = old.into_map().unwrap_or_default();
-        map.insert(Key::Str("Template"), template);
+        map.insert(TEMPLATE, template);
         roots[chart] = Value::from(map);
         run.scope.name_type(&roots[chart], of_values::NAME);
         roots[chart].clone()

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tera::Value;
 
 use crate::{
-    functions::{Call, Function, Generated as Kept, Outcome},
+    functions::{self, Call, Function, Generated as Kept, Outcome},
     value::typed,
 };
 
@@ -76,6 +76,7 @@ impl GeneratedValues for Afresh {
 
 /// Calls a function whose results are kept.
 pub(super) fn call(run: &Run, function: &'static Function, kept: Kept, call: &Call<'_>) -> Outcome {
+    run.must_count().map_err(functions::Error::Limit)?;
     let template = run
         .frames
         .borrow()

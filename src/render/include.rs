@@ -1,7 +1,5 @@
 //! Running one template from another: `include`, `{{template}}`, and blocks that were split off.
 
-use std::sync::Arc;
-
 use tera::{Context, Value};
 
 use crate::value::{quote::quote, typed};
@@ -9,8 +7,8 @@ use crate::value::{quote::quote, typed};
 use super::{
     call::OwnError,
     error::GoError,
-    run::{Fault, Run, Stop},
-    unit::{Running, TemplateId, Unit},
+    run::{Fault, Run, Stop, UnitRef},
+    unit::{Running, TemplateId},
 };
 
 /// How often Helm lets one name be included within itself.
@@ -105,21 +103,20 @@ pub(super) fn later(run: &Run, args: &Value) -> Result<Value, Fault> {
 }
 
 /// A block of the template that is running.
-struct Block {
-    unit: Arc<Unit>,
+struct Block<'r> {
+    unit: UnitRef<'r>,
     template: TemplateId,
     number: usize,
     /// The dot of the template.
     dot: Value,
 }
 
-impl Block {
-    fn of(run: &Run, number: Option<&Value>) -> Option<Self> {
+impl<'r> Block<'r> {
+    fn of(run: &'r Run, number: Option<&Value>) -> Option<Self> {
         let number = usize::try_from(number?.as_i64()?).ok()?;
         let frames = run.frames.borrow();
         let frame = frames.last()?;
-        let unit = Arc::clone(&run.units.borrow()[frame.unit]);
-        Some(Self { unit, template: frame.template, number, dot: frame.dot.clone() })
+        Some(Self { unit: run.unit(frame.unit), template: frame.template, number, dot: frame.dot.clone() })
     }
 
     fn run(self, run: &Run, context: &Context) -> Result<Value, Fault> {

@@ -2,7 +2,11 @@
 
 use tera::Value;
 
-use super::{call::OwnError, error::GoError, run::Run};
+use super::{
+    call::OwnError,
+    error::GoError,
+    run::{Fault, Run},
+};
 
 /// What a template asked the cluster for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +43,7 @@ impl Lookup for NoCluster {
 
 /// `lookup API_VERSION KIND NAMESPACE NAME`
 pub(super) fn lookup(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
+    run.must_count().map_err(Fault::Limit)?;
     let text = |at: usize| args.get(at).and_then(Value::as_str).unwrap_or_default().to_owned();
     let query = LookupRecord { api_version: text(0), kind: text(1), namespace: text(2), name: text(3) };
     let answer = run.lookup.lookup(&query).map_err(GoError::new);

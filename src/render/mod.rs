@@ -3,9 +3,11 @@
 //! A [`Program`] is a chart with its templates compiled; [`Program::render`] runs it. A render is a function of its
 //! [`Inputs`] alone.
 
+mod ahead;
 mod call;
 mod capabilities;
 mod code;
+mod compile;
 mod context;
 mod control;
 mod error;
@@ -24,7 +26,6 @@ mod path;
 mod program;
 mod run;
 mod secrets;
-mod stack;
 mod tpl;
 mod unit;
 mod vocabulary;
@@ -40,6 +41,5 @@ pub use native::names::{
 };
 pub use program::{Inputs, Program, Rendered, RenderedFile, text};
 pub use secrets::Secrets;
-pub use stack::on_large_stack;
 pub use unit::check_native;
 pub use vocabulary::is_function;

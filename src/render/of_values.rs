@@ -44,6 +44,8 @@ pub(super) fn call(run: &Run, receiver: &Value, name: &str, args: &[Value]) -> R
     match name {
         "Table" => {
             let table = table(run, receiver, &path).map_err(|text| method_error(name, text))?;
+            // Every file will see that it has the name.
+            run.scope.touch();
             run.scope.name_type(&table, NAME);
             Ok(table)
         }

@@ -1,24 +1,30 @@
 //! A chart that is ready to be rendered.
 
 use std::{
+    io,
     rc::Rc,
     sync::{Arc, OnceLock},
+    thread,
 };
 
 use tera::Value;
 
-use crate::chart::Chart;
+use crate::{
+    chart::Chart,
+    threads::{on_large_stack, spawn_helper},
+};
 
 use super::{
     Afresh, Capabilities, Error, Generated, GeneratedValues, Limits, Lookup, LookupRecord, NoCluster,
     Release, Secrets,
+    ahead::{Ahead, Ending, Made},
+    compile::{CompileError, compile, is_large},
     context::{self, ChartScope, Roots},
     error::{REFUSAL, exec_error, parse_error},
     escape, native,
     run::{Run, Stop},
-    stack::on_large_stack,
     tpl,
-    unit::{CompileError, SourceFile, Unit},
+    unit::{SourceFile, TemplateId, Unit},
 };
 
 /// What Go prints where there is nothing to print. Helm takes it out of what templates write.
@@ -37,6 +43,8 @@ pub(super) struct Shared {
     charts: Vec<ChartScope>,
     /// The files to render, in Helm's order, each with its chart.
     files: Vec<(Arc<str>, usize)>,
+    /// Whether there is so much of it that a second thread is worth its while.
+    large: bool,
 }
 
 /// What a render depends on beside the chart.
@@ -142,8 +150,9 @@ impl Program {
             .map(|(file, chart)| (Arc::clone(&file.name), *chart))
             .collect();
         let sources: Vec<_> = found.into_iter().map(|(file, _)| file).collect();
-        let unit = Unit::compile(&sources).map_err(|error| compile_error(*error))?;
-        let shared = Shared { unit: Arc::new(unit), tpl: tpl::Cache::default(), charts, files };
+        let unit = compile(&sources).map_err(|error| compile_error(*error))?;
+        let large = is_large(&sources);
+        let shared = Shared { unit: Arc::new(unit), tpl: tpl::Cache::default(), charts, files, large };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -164,21 +173,54 @@ impl Program {
     }
 
     fn render_on_thread(&self, inputs: &Inputs, lenient: bool) -> Result<Rendered, Error> {
-        on_large_stack(|| self.render_here(inputs, lenient))
-            .unwrap_or_else(|error| Err(Error::new(format!("cannot start a thread to render: {error}"))))
+        on_large_stack(|| self.render_here(inputs, lenient, None))
+            .unwrap_or_else(|error| Err(no_thread(&error)))
     }
 
-    fn render_here(&self, inputs: &Inputs, lenient: bool) -> Result<Rendered, Error> {
-        let shared = &self.shared;
-        let run = Rc::new(Run::new(
-            Arc::clone(shared),
+    /// Renders the chart as [`Program::render`] does, with a second thread that helps if the chart is large: for a process that
+    /// renders once and has nothing else to do.
+    ///
+    /// # Errors
+    /// As [`Program::render`].
+    pub fn render_on_two_threads(&self, inputs: &Inputs) -> Result<Rendered, Error> {
+        // What was looked up on the network is no part of the inputs, so that two threads might not agree.
+        if !self.shared.large || inputs.resolve_names {
+            return self.render(inputs);
+        }
+        let ahead = Ahead::new(self.shared.files.len());
+        thread::scope(|scope| {
+            spawn_helper(scope, || self.render_ahead(inputs, &ahead));
+            let rendered = on_large_stack(|| self.render_here(inputs, false, Some(&ahead)));
+            ahead.end();
+            rendered.unwrap_or_else(|error| Err(no_thread(&error)))
+        })
+    }
+
+    fn run(&self, inputs: &Inputs) -> Run {
+        let run = Run::new(
+            Arc::clone(&self.shared),
             Arc::clone(&inputs.lookup),
             Arc::clone(&inputs.generated),
             inputs.limits,
-        ));
-        run.scope.set_lenient(lenient);
+        );
         run.scope.set_resolves_names(inputs.resolve_names);
-        let files = self.render_files(&run, inputs).map_err(|error| error.hiding(&run.met.secrets()))?;
+        run
+    }
+
+    fn roots(&self, run: &Run, inputs: &Inputs) -> Roots<'_> {
+        let capabilities = inputs.capabilities.object();
+        Roots::new(run, &self.shared.charts, &inputs.values, &inputs.release, &capabilities)
+    }
+
+    fn render_here(&self, inputs: &Inputs, lenient: bool, ahead: Option<&Ahead>) -> Result<Rendered, Error> {
+        let run = Rc::new(self.run(inputs));
+        run.scope.set_lenient(lenient);
+        let roots = self.roots(&run, inputs);
+        if ahead.is_some() {
+            run.scope.watch(roots.values());
+        }
+        let files = run.enter(|| self.render_files(&run, &roots, ahead));
+        let files = files.map_err(|error| error.hiding(&run.met.secrets()))?;
         Ok(Rendered {
             files,
             lookups: run.lookups.take(),
@@ -187,31 +229,78 @@ impl Program {
         })
     }
 
-    fn render_files(&self, run: &Rc<Run>, inputs: &Inputs) -> Result<Vec<RenderedFile>, Error> {
-        let shared = &self.shared;
-        let capabilities = inputs.capabilities.object();
-        let roots = Roots::new(run, &shared.charts, &inputs.values, &inputs.release, &capabilities);
-        let mut files = Vec::with_capacity(shared.files.len());
-        run.enter(|| {
-            for (name, chart) in &shared.files {
-                let mut out = Vec::with_capacity(1024);
-                // The file's own template, or a definition of that very name.
-                let Some(template) = shared.unit.find(name) else { continue };
-                run.file.replace(Arc::clone(name));
-                let output = output_name(name);
-                let dot = roots.dot(run, *chart, &output);
-                run.execute(0, template, 0, dot, &mut out).map_err(|stop| match stop {
-                    Stop::Error(error) => exec_error(name, &error),
-                    Stop::Limit(text) => Error::new(format!("{name}: {text}")),
-                    Stop::Jump(keyword) => Error::new(format!("{name}: {keyword} outside of a loop")),
-                })?;
-                let data = escape::decode(strip_no_value(out));
-                files.push(RenderedFile { name: output, data });
-            }
-            Ok(())
-        })?;
+    fn render_files(
+        &self,
+        run: &Run,
+        roots: &Roots<'_>,
+        ahead: Option<&Ahead>,
+    ) -> Result<Vec<RenderedFile>, Error> {
+        let mut files = Vec::with_capacity(self.shared.files.len());
+        for (number, (name, _)) in self.shared.files.iter().enumerate() {
+            // The file's own template, or a definition of that very name.
+            let Some(template) = self.shared.unit.find(name) else { continue };
+            let made = ahead.and_then(|ahead| ahead.take(number)).filter(|made| run.charge(made.spent));
+            let data = match made {
+                Some(made) => made.data,
+                None => {
+                    let data = self.render_file(run, roots, number, template)?;
+                    if let Some(ahead) = ahead
+                        && !roots.are_untouched(run)
+                    {
+                        ahead.end();
+                    }
+                    data
+                }
+            };
+            files.push(RenderedFile { name: output_name(name), data });
+        }
         Ok(files)
     }
+
+    fn render_file(
+        &self,
+        run: &Run,
+        roots: &Roots<'_>,
+        number: usize,
+        template: TemplateId,
+    ) -> Result<Vec<u8>, Error> {
+        let (name, chart) = &self.shared.files[number];
+        let mut out = Vec::with_capacity(1024);
+        run.file.replace(Arc::clone(name));
+        let dot = roots.dot(run, *chart, &output_name(name));
+        run.execute(0, template, 0, dot, &mut out).map_err(|stop| match stop {
+            Stop::Error(error) => exec_error(name, &error),
+            Stop::Limit(text) => Error::new(format!("{name}: {text}")),
+            Stop::Jump(keyword) => Error::new(format!("{name}: {keyword} outside of a loop")),
+        })?;
+        Ok(escape::decode(strip_no_value(out)))
+    }
+
+    /// Renders files from the last one on, for the thread that renders them from the first.
+    fn render_ahead(&self, inputs: &Inputs, ahead: &Ahead) {
+        let _ending = Ending(ahead);
+        let run = Rc::new(self.run(inputs).ahead(ahead.over()));
+        let roots = self.roots(&run, inputs);
+        run.scope.watch(roots.values());
+        run.enter(|| {
+            while let Some(number) = ahead.claim() {
+                let before = run.spent();
+                let template = self.shared.unit.find(&self.shared.files[number].0);
+                let data =
+                    template.and_then(|template| self.render_file(&run, &roots, number, template).ok());
+                let untouched = roots.are_untouched(&run);
+                let made = data.filter(|_| untouched);
+                ahead.put(number, made.map(|data| Made { data, spent: run.spent().since(before) }));
+                if !untouched {
+                    break;
+                }
+            }
+        });
+    }
+}
+
+fn no_thread(error: &io::Error) -> Error {
+    Error::new(format!("cannot start a thread to render: {error}"))
 }
 
 /// The name under which a file's output goes: that of a native template without its extension.
@@ -279,12 +368,13 @@ fn compile_error(error: CompileError) -> Error {
 /// In the words of Go.
 pub fn text(name: &str, text: &str) -> Result<String, Error> {
     let source = SourceFile { name: name.into(), text: text.as_bytes().to_vec().into() };
-    let unit = Unit::compile(&[source]).map_err(|error| Error::new(error.text))?;
+    let unit = compile(&[source]).map_err(|error| Error::new(error.text))?;
     let shared = Arc::new(Shared {
         unit: Arc::new(unit),
         tpl: tpl::Cache::default(),
         charts: Vec::new(),
         files: Vec::new(),
+        large: false,
     });
     let run = Rc::new(Run::new(
         Arc::clone(&shared),

@@ -6,8 +6,12 @@ use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
     io,
+    ops::Deref,
     rc::Rc,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -113,6 +117,45 @@ pub(super) struct Run {
     made_bytes: Cell<u64>,
     ticks: Cell<u32>,
     deadline: Option<Instant>,
+    /// For a render that is ahead of the one that counts: becomes true when it shall end.
+    ahead: Option<Arc<AtomicBool>>,
+}
+
+/// What a render has taken of its limits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    written: u64,
+    made: u64,
+    kept: usize,
+}
+
+impl Spent {
+    /// What was taken since.
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            written: self.written - before.written,
+            made: self.made - before.made,
+            kept: self.kept.saturating_sub(before.kept),
+        }
+    }
+}
+
+/// A unit of a render. That of the chart is not counted, which would have threads that render the same chart wait for each
+/// other.
+pub(super) enum UnitRef<'r> {
+    OfChart(&'r Unit),
+    OfText(Arc<Unit>),
+}
+
+impl Deref for UnitRef<'_> {
+    type Target = Unit;
+
+    fn deref(&self) -> &Unit {
+        match self {
+            Self::OfChart(unit) => unit,
+            Self::OfText(unit) => unit,
+        }
+    }
 }
 
 impl Run {
@@ -145,7 +188,37 @@ impl Run {
             made_bytes: Cell::new(0),
             ticks: Cell::new(0),
             deadline: Instant::now().checked_add(limits.time),
+            ahead: None,
         }
+    }
+
+    /// The same for a render that is ahead of the one that counts, until `over` becomes true.
+    pub(super) fn ahead(self, over: Arc<AtomicBool>) -> Self {
+        Self { ahead: Some(over), ..self }
+    }
+
+    /// Refuses what must be done by the render that counts.
+    pub(super) fn must_count(&self) -> Result<(), String> {
+        if self.ahead.is_some() { Err("left to another thread".to_owned()) } else { Ok(()) }
+    }
+
+    /// What was taken of the limits so far.
+    pub(super) fn spent(&self) -> Spent {
+        Spent { written: self.written.get(), made: self.made_bytes.get(), kept: self.scope.kept() }
+    }
+
+    /// Counts what was taken by a render ahead of this one. False if that is too much, and then it is not counted.
+    pub(super) fn charge(&self, spent: Spent) -> bool {
+        let (written, made) = (self.written.get() + spent.written, self.made_bytes.get() + spent.made);
+        if written > self.limits.output_bytes
+            || made > self.limits.made_bytes
+            || !self.scope.keep_as_well(spent.kept)
+        {
+            return false;
+        }
+        self.written.set(written);
+        self.made_bytes.set(made);
+        true
     }
 
     /// Makes this the render of the present thread while `body` runs.
@@ -205,6 +278,9 @@ impl Run {
     }
 
     fn check_time(&self) -> Result<(), Fault> {
+        if self.ahead.as_ref().is_some_and(|over| over.load(Ordering::Relaxed)) {
+            return Err(Fault::Limit("no longer wanted".to_owned()));
+        }
         if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
             let seconds = self.limits.time.as_secs_f64();
             return Err(Fault::Limit(format!("rendering took longer than {seconds} seconds")));
@@ -226,7 +302,7 @@ impl Run {
             return Err(Stop::Limit(format!("templates are nested deeper than {limit} levels")));
         }
         self.check_time().map_err(|_| Stop::Limit("rendering took too long".to_owned()))?;
-        let code = Arc::clone(&self.units.borrow()[unit]);
+        let code = self.unit(unit);
         let context = code.context(self, template, &dot)?;
         let no_dot = dot.is_none();
         self.frames.borrow_mut().push(Frame {
@@ -268,6 +344,15 @@ impl Run {
             Some(Fault::Jump(keyword)) => Stop::Jump(keyword),
             Some(fault) => Stop::Error(Box::new(code.explain(running, Some(fault), error))),
             None => Stop::Error(Box::new(code.explain(running, None, error))),
+        }
+    }
+
+    /// One of the units.
+    #[inline]
+    pub(super) fn unit(&self, number: usize) -> UnitRef<'_> {
+        match number {
+            0 => UnitRef::OfChart(&self.program.unit),
+            _ => UnitRef::OfText(Arc::clone(&self.units.borrow()[number])),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::{
 
 use super::{
     call::OwnError,
+    compile,
     error::GoError,
     include, program,
     run::{NameScope, Run, Stop},
@@ -109,7 +110,7 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
 fn compile(run: &Run, bytes: &[u8]) -> Result<Arc<Unit>, GoError> {
     let text = Content::from(bytes.to_vec());
     let source = SourceFile { name: NAME.into(), text: text.clone() };
-    match Unit::compile(&[source]) {
+    match compile::compile(&[source]) {
         Ok(unit) => {
             let unit = Arc::new(unit);
             run.program.tpl.put(text, Arc::clone(&unit));

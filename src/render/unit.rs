@@ -1,6 +1,6 @@
 //! A set of templates that know each other: those of a chart, or a text that was given to `tpl`.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use tera::{Context, ErrorKind, Tera, TeraResult, Value};
 
@@ -8,9 +8,9 @@ use crate::{
     chart::Content,
     gotemplate::{
         self, Options,
-        ast::{Arena, NodeRef, Source, Tree, TreeSet},
+        ast::{Arena, NodeRef, Source},
         error_context,
-        lower::{self, Later, Tables},
+        lower::{self, Tables},
         print,
         source_map::{Choice, Nil, Site, SourceMap},
     },
@@ -19,10 +19,10 @@ use crate::{
 
 use super::{
     code::Code,
+    compile::compile,
     error::{GoError, Place},
     native,
     run::{Fault, Run, Stop},
-    stack::on_large_stack,
     vocabulary::Functions,
 };
 
@@ -35,7 +35,7 @@ pub(super) struct SourceFile {
 
 impl SourceFile {
     /// Whether it is written in Tera's language and not in Go's.
-    fn is_native(&self) -> bool {
+    pub(super) fn is_native(&self) -> bool {
         self.name.ends_with(native::EXTENSION)
     }
 }
@@ -43,35 +43,36 @@ impl SourceFile {
 /// The number of a template in its unit.
 pub(super) type TemplateId = usize;
 
-struct Template {
+/// A template of a unit.
+pub(super) struct Template {
     /// The name that Go knows it by.
-    name: Box<str>,
-    source: usize,
-    kind: Kind,
-    blank: bool,
+    pub name: Box<str>,
+    pub source: usize,
+    pub kind: Kind,
+    pub blank: bool,
     /// Which of the unit's codes it is in.
-    code: usize,
+    pub code: usize,
     /// Where the sites of the lowered source are.
-    offsets: Box<[u32]>,
+    pub offsets: Box<[u32]>,
     /// The blocks that were split off.
-    blocks: Box<[Block]>,
+    pub blocks: Box<[Block]>,
     /// Where the source of a native template comes from.
-    origins: Box<[native::Origin]>,
+    pub origins: Box<[native::Origin]>,
 }
 
 /// A block that was split off from a template.
-struct Block {
+pub(super) struct Block {
     /// Where the sites of its lowered source are.
-    offsets: Box<[u32]>,
+    pub offsets: Box<[u32]>,
     /// Which code it is in, if not in that of the template.
-    code: Option<usize>,
+    pub code: Option<usize>,
     /// The variables that it is given.
-    names: Box<[Box<str>]>,
+    pub names: Box<[Box<str>]>,
 }
 
 impl Template {
     /// A template in Tera's language, in the first code.
-    fn native(name: &str, source: usize, kind: Kind) -> Self {
+    pub(super) fn native(name: &str, source: usize, kind: Kind) -> Self {
         Self {
             name: name.into(),
             source,
@@ -83,26 +84,19 @@ impl Template {
             origins: Box::default(),
         }
     }
-}
 
-/// A template that is used, and the file that it is in.
-enum Winner<'s, 'a> {
-    Go(usize, &'s Tree<'a>),
-    Native(usize, native::Piece),
-}
-
-impl Winner<'_, '_> {
-    fn is_blank(&self) -> bool {
-        match self {
-            Self::Go(_, tree) => tree.is_empty(),
-            Self::Native(_, piece) => piece.blank,
+    /// Moves the codes that it is in, which are numbered from the first one of its own.
+    pub(super) fn shift_codes(&mut self, by: usize) {
+        self.code += by;
+        for block in &mut self.blocks {
+            block.code = block.code.map(|code| code + by);
         }
     }
 }
 
 /// What a template is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Go's language.
     Go,
     /// Tera's, a file.
@@ -113,195 +107,13 @@ enum Kind {
 
 /// Templates that were compiled together.
 pub(super) struct Unit {
-    codes: Vec<Code>,
-    sources: Vec<SourceFile>,
-    templates: Vec<Template>,
-    by_name: HashMap<Box<str>, TemplateId>,
+    pub codes: Vec<Code>,
+    pub sources: Vec<SourceFile>,
+    pub templates: Vec<Template>,
+    pub by_name: HashMap<Box<str>, TemplateId>,
 }
-
-/// Why templates cannot be compiled.
-#[derive(Debug)]
-pub(super) struct CompileError {
-    /// The file.
-    pub file: Arc<str>,
-    /// Go's text, whole, or Tera's.
-    pub text: String,
-    /// Where.
-    pub place: Place,
-    /// Whether the text is Go's.
-    pub go: bool,
-}
-
-/// Adds a template. Of several of one name the last counts, except that a blank one replaces none.
-fn add<'s, 'a>(
-    winners: &mut Vec<Winner<'s, 'a>>,
-    by_name: &mut HashMap<Box<str>, TemplateId>,
-    name: Cow<'_, str>,
-    winner: Winner<'s, 'a>,
-) {
-    match by_name.get(&*name) {
-        Some(other) => {
-            if !winner.is_blank() || winners[*other].is_blank() {
-                winners[*other] = winner;
-            }
-        }
-        None => {
-            by_name.insert(name.into(), winners.len());
-            winners.push(winner);
-        }
-    }
-}
-
-/// How deep trees may nest for the present thread's stack to suffice.
-const SHALLOW: usize = 64;
 
 impl Unit {
-    /// Compiles files. Of several definitions of a name the last counts, except that a blank one replaces none.
-    pub(super) fn compile(sources: &[SourceFile]) -> Result<Self, Box<CompileError>> {
-        let arena = Arena::new();
-        let known = |function: &str| Functions.knows(function);
-        let mut sets: Vec<Option<TreeSet<'_>>> = Vec::with_capacity(sources.len());
-        let mut deepest = 0;
-        for file in sources {
-            if file.is_native() {
-                sets.push(None);
-                continue;
-            }
-            let source = Source { name: &file.name, text: &file.text };
-            let set = gotemplate::parse(&arena, source, &Options::new(&known)).map_err(|error| {
-                Box::new(CompileError {
-                    file: Arc::clone(&file.name),
-                    place: place_of_line(&source, error.line),
-                    text: error.message,
-                    go: true,
-                })
-            })?;
-            deepest = set.trees.iter().map(|tree| tree.depth).max().unwrap_or(0).max(deepest);
-            sets.push(Some(set));
-        }
-        if deepest <= SHALLOW {
-            return Self::lower(sources, &sets);
-        }
-        // Lowering recurses, and so does Tera's parser along `elif`.
-        on_large_stack(|| Self::lower(sources, &sets)).unwrap_or_else(|error| {
-            Err(Box::new(CompileError {
-                file: sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name)),
-                text: format!("cannot start a thread: {error}"),
-                place: Place { file: String::new(), line: 0, column: None, text: String::new() },
-                go: false,
-            }))
-        })
-    }
-
-    fn lower(sources: &[SourceFile], sets: &[Option<TreeSet<'_>>]) -> Result<Self, Box<CompileError>> {
-        let mut native_tables = Tables::default();
-        let mut winners: Vec<Winner<'_, '_>> = Vec::new();
-        let mut by_name: HashMap<Box<str>, TemplateId> = HashMap::new();
-        let texts: Vec<Cow<'_, str>> = sources
-            .iter()
-            .map(
-                |file| if file.is_native() { String::from_utf8_lossy(&file.text) } else { Cow::Borrowed("") },
-            )
-            .collect();
-        let included: Vec<String> = texts.iter().flat_map(|text| native::includes(text)).collect();
-        for (number, (file, set)) in sources.iter().zip(sets).enumerate() {
-            let Some(set) = set else {
-                let included = included.iter().any(|name| file.name.ends_with(name.as_str()));
-                for piece in native::lower_file(&texts[number], included, &mut native_tables) {
-                    let name = piece.name.clone().map_or(Cow::Borrowed(&*file.name), Cow::Owned);
-                    add(&mut winners, &mut by_name, name, Winner::Native(number, piece));
-                }
-                continue;
-            };
-            for tree in &set.trees {
-                add(&mut winners, &mut by_name, tree.name(), Winner::Go(number, tree));
-            }
-        }
-        // Native templates go by the names of their files, with or without the ending, and where it is not ambiguous without the
-        // folder.
-        for file in sources.iter().filter(|file| file.is_native()) {
-            let Some(id) = by_name.get(&*file.name).copied() else { continue };
-            let short = native::split_name(&file.name).map_or("", |(_, short)| short);
-            for name in [&*file.name, short] {
-                for name in [name, name.trim_end_matches(native::EXTENSION)] {
-                    if !name.is_empty() {
-                        by_name.entry(name.into()).or_insert(id);
-                    }
-                }
-            }
-        }
-
-        let mut codes: Vec<Code> = Vec::with_capacity(winners.len());
-        let mut templates = Vec::with_capacity(winners.len());
-        let mut natives: Vec<(String, String)> = Vec::new();
-        for winner in winners {
-            let (number, tree) = match winner {
-                Winner::Go(number, tree) => (number, tree),
-                Winner::Native(number, piece) => {
-                    let name = piece.name.unwrap_or_else(|| (*sources[number].name).to_owned());
-                    templates.push(Template {
-                        blank: piece.blank,
-                        origins: piece.origins,
-                        ..Template::native(&name, number, Kind::Native)
-                    });
-                    natives.push((name, piece.source));
-                    continue;
-                }
-            };
-            let file = &sources[number];
-            let source = Source { name: &file.name, text: &file.text };
-            let mut tables = Tables::default();
-            let lowered = lower::lower(tree, source, &Functions, &mut tables);
-            let name = tree.name();
-            let mut own = vec![(name.clone().into_owned(), lowered.source)];
-            let mut blocks = Vec::with_capacity(lowered.outlined.len());
-            for (number, block) in lowered.outlined.into_iter().enumerate() {
-                let offsets = block.map.offsets().into();
-                let (code, names) = match block.later {
-                    Some(Later { tables, names }) => {
-                        codes.push(Code::new(vec![(outlined_name(&name, number), block.source)], tables));
-                        (Some(codes.len() - 1), names.into_iter().map(String::into_boxed_str).collect())
-                    }
-                    None => {
-                        own.push((outlined_name(&name, number), block.source));
-                        (None, Box::default())
-                    }
-                };
-                blocks.push(Block { offsets, code, names });
-            }
-            codes.push(Code::new(own, tables));
-            templates.push(Template {
-                name: name.into(),
-                source: number,
-                kind: Kind::Go,
-                blank: tree.is_empty(),
-                code: codes.len() - 1,
-                offsets: lowered.map.offsets().into(),
-                blocks: blocks.into(),
-                origins: Box::default(),
-            });
-        }
-        if !natives.is_empty() {
-            let files = sources.iter().rev().filter(|file| file.is_native()).map(|file| &*file.name);
-            let tera = native::compile(natives, native_tables, files)
-                .map_err(|error| compile_error(&error, sources, &templates))?;
-            let components: Vec<Box<str>> = tera.get_component_names().map(Box::from).collect();
-            codes.push(Code::from(tera));
-            for template in templates.iter_mut().filter(|template| template.kind == Kind::Native) {
-                template.code = codes.len() - 1;
-            }
-            for name in components {
-                by_name.entry(name.clone()).or_insert_with(|| {
-                    let native = sources.iter().position(SourceFile::is_native).unwrap_or_default();
-                    let template = Template::native(&name, native, Kind::Component);
-                    templates.push(Template { code: codes.len() - 1, ..template });
-                    templates.len() - 1
-                });
-            }
-        }
-        Ok(Self { codes, sources: sources.to_vec(), templates, by_name })
-    }
-
     /// The template of a name.
     pub(super) fn find(&self, name: &str) -> Option<TemplateId> {
         self.by_name.get(name).copied()
@@ -399,7 +211,7 @@ impl Unit {
                 Some(block) => &lowered.outlined.get(block)?.map,
                 None => &lowered.map,
             };
-            let site = map.site(number)?;
+            let site = map.site(number, &lowered.sites)?;
             let at = Where { site, no_dot, choices: &lowered.choices, cells };
             Some(at_site(&source, &code.name, at, fault.take(), error))
         });
@@ -454,7 +266,8 @@ impl<'a> Where<'_, 'a> {
     }
 }
 
-fn outlined_name(name: &str, number: usize) -> String {
+/// The name of a block that was split off.
+pub(super) fn outlined_name(name: &str, number: usize) -> String {
     format!("{name}\n{number}")
 }
 
@@ -553,33 +366,6 @@ pub(super) fn wrong_type(scope: &Scope, at: usize, expected: &'static str, value
     Fault::Argument { at, expected, got }
 }
 
-fn place_of_line(source: &Source<'_>, line: usize) -> Place {
-    let text = source.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
-    Place {
-        file: source.name.to_owned(),
-        line,
-        column: None,
-        text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
-    }
-}
-
-/// An error of Tera's about the templates that it was given.
-fn compile_error(error: &tera::Error, sources: &[SourceFile], templates: &[Template]) -> Box<CompileError> {
-    let ErrorKind::SyntaxError(report) = error.kind() else {
-        let name = sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name));
-        let place = Place { file: name.to_string(), line: 0, column: None, text: String::new() };
-        return Box::new(CompileError { file: name, text: error.to_string(), place, go: false });
-    };
-    let template = templates.iter().find(|template| *template.name == *report.filename());
-    let file = template.map(|template| &sources[template.source]);
-    let name = file.map_or_else(|| report.filename().into(), |file| Arc::clone(&file.name));
-    let text: &[u8] = file.map_or(&[], |file| &file.text);
-    let origins: &[native::Origin] = template.map_or(&[], |template| &template.origins);
-    let (at, _) = native::origin(origins, &report.span().range);
-    let place = native::place(&Source { name: &name, text }, at);
-    Box::new(CompileError { file: Arc::clone(&name), text: report.message().to_owned(), place, go: false })
-}
-
 /// Whether Tera takes a native template.
 ///
 /// # Errors
@@ -589,7 +375,7 @@ pub fn check_native(name: &str, text: &str) -> Result<(), (usize, String)> {
         name: format!("{name}{}", native::EXTENSION).into(),
         text: text.as_bytes().to_vec().into(),
     };
-    match Unit::compile(&[source]) {
+    match compile(&[source]) {
         Ok(_) => Ok(()),
         Err(error) => Err((error.place.line, error.text)),
     }

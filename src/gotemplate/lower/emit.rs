@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::gotemplate::source_map::{Site, SourceMap};
+use crate::gotemplate::source_map::SourceMap;
 
 use super::{
     PathUse, Tables,
@@ -12,9 +12,9 @@ use super::{
 
 /// The lowered source of one template as it grows.
 #[derive(Debug, Default)]
-pub(super) struct Out<'a> {
+pub(super) struct Out {
     pub source: String,
-    pub map: SourceMap<'a>,
+    pub map: SourceMap,
     /// Constant text that is not written yet.
     pub text: Text,
     /// Places with a lower number are those of a template around this one.
@@ -25,13 +25,7 @@ pub(super) struct Out<'a> {
     lines: usize,
 }
 
-/// What writing an expression needs beside the output.
-pub(super) struct Pools<'p, 'a> {
-    pub tables: &'p mut Tables,
-    pub sites: &'p [Site<'a>],
-}
-
-impl<'a> Out<'a> {
+impl Out {
     /// The source of a template within another, whose places have numbers below `outer`.
     pub(super) fn within(outer: u32) -> Self {
         Self { outer, ..Self::default() }
@@ -47,7 +41,7 @@ impl<'a> Out<'a> {
     }
 
     /// Writes the text that is waiting.
-    pub(super) fn flush(&mut self, line: usize, pools: &mut Pools<'_, 'a>) {
+    pub(super) fn flush(&mut self, line: usize, tables: &mut Tables) {
         let text = std::mem::take(&mut self.text);
         if text.is_empty() {
             return;
@@ -57,24 +51,24 @@ impl<'a> Out<'a> {
             self.lines += memchr::memchr_iter(b'\n', plain.as_bytes()).count();
             return;
         }
-        let number = pools.tables.constant(text.into_constant());
+        let number = tables.constant(text.into_constant());
         self.open("{{", line);
         let _ = write!(self.source, "{number}|_k}}}}");
     }
 
     /// `{{expression}}`
-    pub(super) fn print(&mut self, line: usize, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
-        self.flush(line, pools);
+    pub(super) fn print(&mut self, line: usize, ex: Ex<'_>, tables: &mut Tables) {
+        self.flush(line, tables);
         self.open("{{", line);
-        self.expression(ex, pools);
+        self.expression(ex, tables);
         self.source.push_str("}}");
     }
 
     /// `{{[number,x,y]|_later}}`. What is in the list is no more than places, so that no limit of Tera is met.
-    pub(super) fn print_later(&mut self, line: usize, args: &[Ex<'_>], pools: &mut Pools<'_, 'a>) {
-        self.flush(line, pools);
+    pub(super) fn print_later(&mut self, line: usize, args: &[Ex<'_>], tables: &mut Tables) {
+        self.flush(line, tables);
         self.open("{{", line);
-        self.list(args, pools);
+        self.list(args, tables);
         self.source.push_str("_later}}");
     }
 
@@ -85,51 +79,51 @@ impl<'a> Out<'a> {
         before: &str,
         ex: Option<Ex<'_>>,
         after: &str,
-        pools: &mut Pools<'_, 'a>,
+        tables: &mut Tables,
     ) {
-        self.flush(line, pools);
+        self.flush(line, tables);
         self.open("{%", line);
         self.source.push_str(before);
         if let Some(ex) = ex {
-            self.expression(ex, pools);
+            self.expression(ex, tables);
         }
         self.source.push_str(after);
         self.source.push_str("%}");
     }
 
     /// The statements before an expression.
-    pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'_>], pools: &mut Pools<'_, 'a>) {
+    pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'_>], tables: &mut Tables) {
         for pre in pres {
             match pre {
-                Pre::Set(place, ex) => self.set(line, *place, *ex, pools),
+                Pre::Set(place, ex) => self.set(line, *place, *ex, tables),
                 Pre::When { condition, holds, body } => {
                     if *holds {
-                        self.tag(line, "if ", Some(*condition), "", pools);
+                        self.tag(line, "if ", Some(*condition), "", tables);
                     } else {
-                        self.tag(line, "if not (", Some(*condition), ")", pools);
+                        self.tag(line, "if not (", Some(*condition), ")", tables);
                     }
-                    self.pres(line, body, pools);
-                    self.tag(line, "endif", None, "", pools);
+                    self.pres(line, body, tables);
+                    self.tag(line, "endif", None, "", tables);
                 }
             }
         }
     }
 
     /// `{%set_global place=expression%}`
-    pub(super) fn set(&mut self, line: usize, place: Place, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+    pub(super) fn set(&mut self, line: usize, place: Place, ex: Ex<'_>, tables: &mut Tables) {
         if let Place::Cell(number) = place {
-            self.flush(line, pools);
+            self.flush(line, tables);
             self.open("{{", line);
             // Not in a list: those nest only so deep.
-            self.operand(ex, pools);
+            self.operand(ex, tables);
             let _ = write!(self.source, "|_put(c={number})}}}}");
             return;
         }
         let target = format!("set_global {place}=");
-        self.tag(line, &target, Some(ex), "", pools);
+        self.tag(line, &target, Some(ex), "", tables);
     }
 
-    fn expression(&mut self, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+    fn expression(&mut self, ex: Ex<'_>, tables: &mut Tables) {
         match ex.ir {
             Ir::Text(text) => write_string(&mut self.source, text),
             Ir::Int(int) => {
@@ -147,65 +141,64 @@ impl<'a> Out<'a> {
             }
             Ir::Place(place) => self.place(*place),
             Ir::Path { base, path, form, strict, site } => {
-                self.operand(*base, pools);
+                self.operand(*base, tables);
                 self.source.push('|');
-                self.mark(*site, pools);
+                self.mark(*site);
                 let used = PathUse { path: *path, form: *form, strict: *strict };
-                pools.tables.path_uses.insert(used);
+                tables.path_uses.insert(used);
                 let _ = write!(self.source, "{}{path}", used.letter());
             }
             Ir::Call { name, args, piped_first, site } => {
-                pools.tables.note_call(name, args.len(), *piped_first);
+                tables.note_call(name, args.len(), *piped_first);
                 match args {
                     [] => {
-                        self.mark(*site, pools);
+                        self.mark(*site);
                         let _ = write!(self.source, "g_{name}()");
                     }
                     [arg] => {
-                        self.operand(*arg, pools);
+                        self.operand(*arg, tables);
                         self.source.push('|');
-                        self.mark(*site, pools);
+                        self.mark(*site);
                         let _ = write!(self.source, "h_{name}");
                     }
                     [others @ .., last] if *piped_first => {
-                        self.list(&[&[*last], others].concat(), pools);
-                        self.mark(*site, pools);
+                        self.list(&[&[*last], others].concat(), tables);
+                        self.mark(*site);
                         let _ = write!(self.source, "r_{name}");
                     }
                     args => {
-                        self.list(args, pools);
-                        self.mark(*site, pools);
+                        self.list(args, tables);
+                        self.mark(*site);
                         let _ = write!(self.source, "g_{name}");
                     }
                 }
             }
             Ir::Method { name, args, lenient, site } => {
-                let set =
-                    if *lenient { &mut pools.tables.lenient_methods } else { &mut pools.tables.methods };
+                let set = if *lenient { &mut tables.lenient_methods } else { &mut tables.methods };
                 Tables::note(set, name);
-                self.list(args, pools);
-                self.mark(*site, pools);
+                self.list(args, tables);
+                self.mark(*site);
                 let _ = write!(self.source, "{}_{name}", if *lenient { 'n' } else { 'm' });
             }
             Ir::Filter { base, name, site } => {
-                self.operand(*base, pools);
+                self.operand(*base, tables);
                 self.source.push('|');
                 if let Some(site) = site {
-                    self.mark(*site, pools);
+                    self.mark(*site);
                 }
                 self.source.push_str(name);
             }
             Ir::Listed { args, name, site } => {
-                self.list(args, pools);
-                self.mark(*site, pools);
+                self.list(args, tables);
+                self.mark(*site);
                 self.source.push_str(name);
             }
             Ir::Not(condition) => {
                 self.source.push_str("not ");
-                self.grouped(*condition, pools);
+                self.grouped(*condition, tables);
             }
-            Ir::And(parts) => self.joined(parts, " and ", pools),
-            Ir::Or(parts) => self.joined(parts, " or ", pools),
+            Ir::And(parts) => self.joined(parts, " and ", tables),
+            Ir::Or(parts) => self.joined(parts, " or ", tables),
         }
     }
 
@@ -230,47 +223,45 @@ impl<'a> Out<'a> {
     }
 
     /// `[x,y]|`
-    fn list(&mut self, args: &[Ex<'_>], pools: &mut Pools<'_, 'a>) {
+    fn list(&mut self, args: &[Ex<'_>], tables: &mut Tables) {
         self.source.push('[');
         for (at, arg) in args.iter().enumerate() {
             if at > 0 {
                 self.source.push(',');
             }
-            self.expression(*arg, pools);
+            self.expression(*arg, tables);
         }
         self.source.push_str("]|");
     }
 
-    fn joined(&mut self, parts: &[Ex<'_>], between: &str, pools: &mut Pools<'_, 'a>) {
+    fn joined(&mut self, parts: &[Ex<'_>], between: &str, tables: &mut Tables) {
         for (at, part) in parts.iter().enumerate() {
             if at > 0 {
                 self.source.push_str(between);
             }
-            self.grouped(*part, pools);
+            self.grouped(*part, tables);
         }
     }
 
     /// An expression to the left of a filter.
-    fn operand(&mut self, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
-        self.grouped(ex, pools);
+    fn operand(&mut self, ex: Ex<'_>, tables: &mut Tables) {
+        self.grouped(ex, tables);
     }
 
     /// An expression, in parentheses if operators are at its top, or a sign: Tera takes no two in a row.
-    fn grouped(&mut self, ex: Ex<'_>, pools: &mut Pools<'_, 'a>) {
+    fn grouped(&mut self, ex: Ex<'_>, tables: &mut Tables) {
         let operators = matches!(ex.ir, Ir::Not(_) | Ir::And(_) | Ir::Or(_) | Ir::Int(..0));
         if operators {
             self.source.push('(');
         }
-        self.expression(ex, pools);
+        self.expression(ex, tables);
         if operators {
             self.source.push(')');
         }
     }
 
-    fn mark(&mut self, site: u32, pools: &Pools<'_, 'a>) {
-        if let Some(site) = pools.sites.get(site as usize) {
-            self.map.push(self.source.len(), site.clone());
-        }
+    fn mark(&mut self, site: u32) {
+        self.map.push(self.source.len(), site);
     }
 }
 

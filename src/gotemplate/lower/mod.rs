@@ -44,7 +44,7 @@ use bumpalo::Bump;
 
 use super::{
     ast::{Source, Tree},
-    source_map::{Choice, SourceMap},
+    source_map::{Choice, Site, SourceMap},
 };
 
 pub use tables::{Constant, Form, PathUse, Tables};
@@ -109,20 +109,22 @@ pub struct Lowered<'a> {
     /// The source of the template itself.
     pub source: String,
     /// The blocks that became templates of their own, by the number that stands for them.
-    pub outlined: Vec<Outlined<'a>>,
+    pub outlined: Vec<Outlined>,
     /// Where the nodes are in `source`.
-    pub map: SourceMap<'a>,
+    pub map: SourceMap,
+    /// The nodes that maps refer to.
+    pub sites: Vec<Site<'a>>,
     /// What is one of several nodes.
     pub choices: Vec<Choice<'a>>,
 }
 
 /// A block that became a template of its own.
 #[derive(Debug, Default)]
-pub struct Outlined<'a> {
+pub struct Outlined {
     /// Its source.
     pub source: String,
     /// Where the nodes are in `source`.
-    pub map: SourceMap<'a>,
+    pub map: SourceMap,
     /// For a block that need not be compiled before it is reached, what it refers to.
     pub later: Option<Later>,
 }

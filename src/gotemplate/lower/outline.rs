@@ -15,7 +15,7 @@ pub(super) const MAX_BLOCKS: usize = 32;
 
 /// The blocks that are open, and those that were split off.
 #[derive(Debug, Default)]
-pub(super) struct Blocks<'a> {
+pub(super) struct Blocks {
     /// How many are open in the present template.
     pub depth: usize,
     /// How many of them are loops.
@@ -23,12 +23,12 @@ pub(super) struct Blocks<'a> {
     /// Whether the present template is a block that is compiled later.
     pub within_later: bool,
     /// The templates that were split off.
-    pub outlined: Vec<Outlined<'a>>,
+    pub outlined: Vec<Outlined>,
     /// Whether the present block was left by a jump somewhere.
     jumps: Vec<&'static str>,
 }
 
-impl Blocks<'_> {
+impl Blocks {
     /// Whether no further block may be opened in the present template.
     pub(super) fn is_full(&self) -> bool {
         self.depth >= MAX_BLOCKS

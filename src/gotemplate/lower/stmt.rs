@@ -9,7 +9,7 @@ use crate::gotemplate::{
 
 use super::{
     Known, Lowered, Tables, Vocabulary,
-    emit::{Out, Pools},
+    emit::Out,
     expr::Pres,
     ir::{Ex, Ir, Place, Pre},
     later::then_span,
@@ -40,8 +40,8 @@ pub(super) struct Lowering<'a, 'b, 't> {
     pub deep: bool,
     /// Whether it is a file, which runs at most once in a render, and not a definition.
     pub is_file: bool,
-    pub out: Out<'a>,
-    pub blocks: Blocks<'a>,
+    pub out: Out,
+    pub blocks: Blocks,
     tree: Tree<'a>,
     source: Source<'a>,
     /// The line of the last position that was asked for: its offset and its number.
@@ -95,9 +95,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         }
         self.list(&root);
         self.flush(self.line.1);
-        let Self { out, blocks, mut choices, .. } = self;
+        let Self { out, blocks, mut choices, sites, .. } = self;
         choices.retain(|choice| !choice.nodes.is_empty());
-        Lowered { source: out.source, outlined: blocks.outlined, map: out.map, choices }
+        Lowered { source: out.source, outlined: blocks.outlined, map: out.map, sites, choices }
     }
 
     /// The line of a byte offset, from 0. Offsets are mostly asked for in their order.
@@ -351,25 +351,25 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         self.tag(line, name, None, "");
     }
 
-    // What writes needs the tables and the sites, which the methods below lend.
+    // What writes needs the tables, which the methods below lend.
 
     pub(super) fn flush(&mut self, line: usize) {
-        self.out.flush(line, &mut Pools { tables: self.tables, sites: &self.sites });
+        self.out.flush(line, self.tables);
     }
 
     pub(super) fn print(&mut self, line: usize, ex: Ex<'b>) {
-        self.out.print(line, ex, &mut Pools { tables: self.tables, sites: &self.sites });
+        self.out.print(line, ex, self.tables);
     }
 
     pub(super) fn tag(&mut self, line: usize, before: &str, ex: Option<Ex<'b>>, after: &str) {
-        self.out.tag(line, before, ex, after, &mut Pools { tables: self.tables, sites: &self.sites });
+        self.out.tag(line, before, ex, after, self.tables);
     }
 
     pub(super) fn print_later(&mut self, line: usize, args: &[Ex<'b>]) {
-        self.out.print_later(line, args, &mut Pools { tables: self.tables, sites: &self.sites });
+        self.out.print_later(line, args, self.tables);
     }
 
     pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'b>]) {
-        self.out.pres(line, pres, &mut Pools { tables: self.tables, sites: &self.sites });
+        self.out.pres(line, pres, self.tables);
     }
 }

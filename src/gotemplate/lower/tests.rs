@@ -168,7 +168,13 @@ fn templates_that_nest_deep_are_split() {
 fn sites_are_the_nodes() {
     with_lowered("{{ f .a.b (g .c) }}", |lowered| {
         assert_eq!(lowered.source, "{{[d|p0,d|p1|h_g]|g_f|_print}}");
-        let found: Vec<_> = lowered.map.iter().map(|(at, site)| (at, print(site.node))).collect();
+        let found = lowered
+            .map
+            .offsets()
+            .iter()
+            .enumerate()
+            .map(|(number, at)| (*at, print(lowered.map.site(number, &lowered.sites).unwrap().node)));
+        let found: Vec<_> = found.collect();
         let expected =
             [(5, ".a.b"), (10, ".c"), (13, "g .c"), (18, "f .a.b (g .c)"), (22, "{{f .a.b (g .c)}}")];
         assert_eq!(found, expected.map(|(at, node)| (at, node.to_owned())));

@@ -41,7 +41,7 @@ pub(super) fn compile<'f>(
     tables: Tables,
     files: impl Iterator<Item = &'f str>,
 ) -> TeraResult<Tera> {
-    let mut tera = code::base().clone();
+    let mut tera = code::base();
     super::library::register(&mut tera, tables);
     library::register(&mut tera);
     set_prefixes(&mut tera, files);

@@ -7,6 +7,7 @@
 
 mod identity;
 mod walk;
+mod watch;
 
 use std::{
     borrow::Cow,
@@ -52,6 +53,7 @@ pub struct Scope {
     kept: Cell<usize>,
     /// State of the generator that decides which containers [`Scope::admit`] measures.
     dice: Cell<u64>,
+    watch: watch::Watch,
 }
 
 impl Default for Scope {
@@ -129,6 +131,7 @@ impl Scope {
             resolves_names: Cell::new(false),
             kept: Cell::new(0),
             dice: Cell::new(RandomState::new().hash_one(0) | 1),
+            watch: watch::Watch::default(),
         }
     }
 
@@ -255,6 +258,7 @@ impl Scope {
             }
         };
         self.changed_any.set(true);
+        self.watch.notice(address(map));
         let mut changed = self.changed.borrow_mut();
         let entry = match changed.entry(address(map)) {
             Entry::Occupied(entry) => entry.into_mut(),
