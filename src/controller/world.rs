@@ -28,6 +28,8 @@ pub struct World {
     by_set: HashMap<Arc<str>, InstanceId>,
     members: HashMap<Arc<ObjectKey>, Member>,
     sets: HashMap<Arc<str>, HashSet<Arc<ObjectKey>>>,
+    /// What is being applied, and the newest version that was seen of it meanwhile.
+    applying: HashMap<Arc<ObjectKey>, u64>,
     /// The objects of hooks that run, or have lately.
     hooks: HashMap<Arc<ObjectKey>, HookObject>,
     /// How often objects were put back, for those that were lately.

@@ -29,6 +29,7 @@ use crate::{
         mend,
         object::Desired,
         plan::{Plan, Step, Why},
+        seen::Seen,
     },
     step,
 };
@@ -167,10 +168,20 @@ impl Work<'_> {
         let mut yielded = self.yield_fields(desired, &mut body, before.as_ref()).await.map_err(fail)?;
         let mut mended: Vec<String> = Vec::new();
         let mut anew = false;
-        let seen = loop {
+        loop {
             let span = step!("apply object", object = %key);
-            match self.cluster().apply(desired, &body, force).instrument(span).await {
-                Ok(seen) => break seen,
+            self.operator.world().applying(key);
+            let answer = self.cluster().apply(desired, &body, force).instrument(span).await;
+            let wanted = {
+                let mut world = self.operator.world();
+                if let Ok(seen) = &answer {
+                    world.applied(key, desired.digest, seen);
+                }
+                world.answered(key, answer.as_ref().map_or(0, Seen::version))
+            };
+            self.operator.ask(wanted);
+            match answer {
+                Ok(_) => break,
                 Err(Failure::Untyped(message)) if mended.len() < mend::ROUNDS => {
                     match mend::mend(body.to_mut(), &message) {
                         Some(done) => mended.extend(done),
@@ -196,8 +207,7 @@ impl Work<'_> {
                 },
                 Err(failure) => return Err(fail(failure)),
             }
-        };
-        self.operator.world().applied(key, desired.digest, &seen);
+        }
         self.count(&self.operator.metrics.applies, key);
         if !mended.is_empty() {
             self.say(

@@ -54,6 +54,9 @@ impl World {
                 epoch,
             };
             self.members.insert(key.clone(), member);
+            if self.is_held(&key, seen.version()) {
+                return Vec::new();
+            }
             return self.wanted(&set, Trigger::Member(key)).into_iter().collect();
         };
         let key = key.clone();
@@ -90,7 +93,7 @@ impl World {
         if before.set != set {
             wanted.extend(self.wanted(&before.set, Trigger::Gone(key.clone())));
         }
-        if changed {
+        if changed && !self.is_held(&key, seen.version()) {
             wanted.extend(self.wanted(&set, Trigger::Member(key)));
         } else if health_changed {
             wanted.extend(self.wanted(&set, Trigger::Health(key)));
@@ -134,6 +137,26 @@ impl World {
                 self.leave(&member.live.set, &key);
             }
         }
+    }
+
+    /// Says that an object is about to be applied: what a watch shows of it before the answer is, as a rule, that apply.
+    pub fn applying(&mut self, key: &Arc<ObjectKey>) {
+        self.applying.insert(key.clone(), 0);
+    }
+
+    /// Whether what was seen of an object waits for the answer to an apply of it.
+    fn is_held(&mut self, key: &ObjectKey, version: u64) -> bool {
+        let Some(newest) = self.applying.get_mut(key).filter(|_| version != 0) else { return false };
+        *newest = version.max(*newest);
+        true
+    }
+
+    /// Takes in that an apply of ours was answered with `version`, 0 when it failed: a reconcile is asked for if the watch has
+    /// shown more than that meanwhile.
+    pub fn answered(&mut self, key: &Arc<ObjectKey>, version: u64) -> Option<Wanted> {
+        let newest = self.applying.remove(key)?;
+        let set = self.members.get(key).filter(|_| newest > version)?.live.set.clone();
+        self.wanted(&set, Trigger::Member(key.clone()))
     }
 
     /// Takes in what an apply of ours answered.
@@ -301,6 +324,31 @@ mod tests {
         world.saw(&kind(), &object("a", 21, &set(), "f:nothing"));
         world.applied(&key("a"), 7, &object("a", 20, &set(), "f:data"));
         assert!(world.live(&key("a")).unwrap().drifted());
+    }
+
+    #[test]
+    fn what_a_watch_shows_of_an_apply_before_its_answer_triggers_nothing() {
+        let mut world = world();
+        world.applying(&key("a"));
+        assert_eq!(said(world.saw(&kind(), &object("a", 20, &set(), "f:data"))), [] as [&str; 0]);
+        world.applied(&key("a"), 7, &object("a", 20, &set(), "f:data"));
+        assert_eq!(said(world.answered(&key("a"), 20)), [] as [&str; 0]);
+        assert!(!world.live(&key("a")).unwrap().drifted());
+        // Somebody changes it between the apply and its answer.
+        world.applying(&key("a"));
+        world.saw(&kind(), &object("a", 22, &set(), "f:nothing"));
+        world.applied(&key("a"), 8, &object("a", 21, &set(), "f:data"));
+        assert_eq!(said(world.answered(&key("a"), 21)), ["shop/front: ConfigMap shop/a changed"]);
+        assert!(world.live(&key("a")).unwrap().drifted());
+        // It fails, and somebody has changed it.
+        world.applying(&key("a"));
+        world.saw(&kind(), &object("a", 23, &set(), "f:more"));
+        assert_eq!(said(world.answered(&key("a"), 0)), ["shop/front: ConfigMap shop/a changed"]);
+        assert_eq!(
+            said(world.saw(&kind(), &object("a", 24, &set(), "f:data"))),
+            ["shop/front: ConfigMap shop/a changed"],
+            "it is not applied any more"
+        );
     }
 
     #[test]
