@@ -223,9 +223,12 @@ async fn a_kind_that_somebody_deletes_comes_back() {
             .unwrap();
         let web = instances.ready(&operator, "web").await.unwrap();
         // The kind of the template goes with the resource; the next one has to make it again.
-        instances.api().delete("web", &DeleteParams::default()).await.unwrap();
-        wait::gone(instances.api(), "web", &web.metadata.uid.unwrap()).await.unwrap();
+        let end = async |web: DynamicObject| {
+            instances.api().delete("web", &DeleteParams::default()).await.unwrap();
+            wait::gone(instances.api(), "web", &web.metadata.uid.unwrap()).await.unwrap();
+        };
+        end(web).await;
         instances.create("web", json!({})).await.unwrap();
-        instances.ready(&operator, "web").await.unwrap();
+        end(instances.ready(&operator, "web").await.unwrap()).await;
     }
 }

@@ -164,7 +164,8 @@ async fn an_object_of_another_instance_is_never_taken() {
     std::fs::write(chart.path().join("Chart.yaml"), "apiVersion: v2\nname: same\nversion: 1.0.0\n").unwrap();
     std::fs::write(
         chart.path().join("templates/a.yaml"),
-        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shared\ndata:\n  owner: {{ .Release.Name }}\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shared\ndata:\n  owner: {{ .Release.Name }}\n---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: '{{ .Release.Namespace }}-shared'}\n",
     )
     .unwrap();
     let operator = Operator::start(cluster, &space, &[entry("Sample", chart.path())], &[]).await.unwrap();
@@ -174,7 +175,8 @@ async fn an_object_of_another_instance_is_never_taken() {
     samples.create("second", json!({})).await.unwrap();
     let second = samples.await_condition(&operator, "second", "Ready", "False").await.unwrap();
     let message = condition(&second, "Ready").unwrap()["message"].as_str().unwrap();
-    assert!(message.contains("ConfigMap") && message.contains("it belongs to Sample first"), "{message}");
+    let first = format!("is a member of another instance: it belongs to Sample {}/first", space.name());
+    assert_eq!(message.matches(&first).count(), 2, "{message}");
     let maps: Api<ConfigMap> = space.api();
     assert_eq!(maps.get("shared").await.unwrap().data.unwrap()["owner"], "first");
     // Once the first lets it go, the second has it.

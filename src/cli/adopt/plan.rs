@@ -66,7 +66,7 @@ impl Plan {
         let released = record.objects().map_err(|error| anyhow!(error))?;
         let mut seeds: Vec<Made> = Vec::new();
         let mut prepared = Prepared::default();
-        for _ in 0..ROUNDS {
+        for round in 1..=ROUNDS {
             let source = Source {
                 parent: &parent,
                 spec: spec.clone(),
@@ -81,10 +81,11 @@ impl Plan {
                 .iter()
                 .filter_map(|d| Some((&d.body, released.iter().find(|object| is(object, d))?)))
                 .collect();
+            // What was made from others that are other ones since is nobody's any more.
+            seeds.retain(|seed| rendering.made.iter().any(|made| made.call == seed.call));
             let found = seed::recover(&rendering.made, &pairs);
-            if found.is_empty() {
-                // What was made from others that are other ones since is nobody's any more.
-                seeds.retain(|seed| rendering.made.iter().any(|made| made.call == seed.call));
+            // What is made from something that cannot be kept is found in each round, and is another in the next.
+            if found.is_empty() || round == ROUNDS {
                 break;
             }
             seeds.extend(found);

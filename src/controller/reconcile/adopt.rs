@@ -70,7 +70,10 @@ impl Work<'_> {
             let message = format!("{key} is there and is being deleted: it is made anew once it is gone");
             return Err(Problem { reason: LEAVING, message, passing: true });
         }
-        let whose = whose(live, &self.parent, was_ours);
+        let whose = match whose(live, &self.parent, was_ours) {
+            Whose::Another(sentence) => Whose::Another(self.instance_of(live).unwrap_or(sentence)),
+            other => other,
+        };
         self.allowed(key, &whose)?;
         if live.managed_fields.iter().flatten().any(takeover::is_ours) && whose == Whose::Ours {
             return Ok(());
@@ -93,6 +96,14 @@ impl Work<'_> {
         };
         self.say(Level::Normal, "Adopted", "Apply", Some(desired), &note);
         Ok(())
+    }
+
+    /// Whose member an object is, in a sentence, where this operator knows the instance.
+    fn instance_of(&self, live: &ObjectMeta) -> Option<String> {
+        let set = live.labels.as_ref()?.get(names::PART_OF)?;
+        let id = self.operator.world().of_set(set)?.clone();
+        let kind = &self.operator.served(id.definition).definition.gvk.kind;
+        Some(format!("it belongs to {kind} {id}"))
     }
 
     /// Whether an object may be taken.

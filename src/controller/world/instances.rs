@@ -90,6 +90,11 @@ impl World {
         self.instances.keys()
     }
 
+    /// The instance that has a set.
+    pub fn of_set(&self, set: &str) -> Option<&InstanceId> {
+        self.by_set.get(set)
+    }
+
     /// All instances and their resources.
     pub fn instances(&self) -> impl Iterator<Item = (&InstanceId, &Cr)> {
         self.instances.iter().map(|(id, instance)| (id, &*instance.cr))
