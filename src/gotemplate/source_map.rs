@@ -35,6 +35,52 @@ impl<'a> Site<'a> {
     }
 }
 
+/// The sites of a template, by number. They are only counted where nobody will ask for them.
+#[derive(Debug)]
+pub(super) struct Sites<'a> {
+    kept: Option<Vec<Site<'a>>>,
+    count: u32,
+}
+
+impl<'a> Sites<'a> {
+    /// No sites yet; whether those that come are kept.
+    pub(super) fn new(keep: bool) -> Self {
+        Self { kept: keep.then(Vec::new), count: 0 }
+    }
+
+    /// Whether they are kept.
+    pub(super) fn are_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Adds one; its number.
+    pub(super) fn add(&mut self, site: Site<'a>) -> u32 {
+        if let Some(kept) = &mut self.kept {
+            kept.push(site);
+        }
+        self.count += 1;
+        self.count - 1
+    }
+
+    /// Forgets all from a number on.
+    pub(super) fn truncate(&mut self, count: u32) {
+        if let Some(kept) = &mut self.kept {
+            kept.truncate(count as usize);
+        }
+        self.count = count;
+    }
+
+    /// Those that were kept.
+    pub(super) fn into_kept(self) -> Vec<Site<'a>> {
+        self.kept.unwrap_or_default()
+    }
+}
+
 /// A node that is one of several: where `and` and `or` stop shows only when they run.
 #[derive(Clone, Debug)]
 pub struct Choice<'a> {

@@ -206,7 +206,7 @@ impl Unit {
             // What was compiled once is compiled again, to have the nodes.
             let set = gotemplate::parse(&arena, source, &Options::new(&|name| Functions.knows(name))).ok()?;
             let tree = set.trees.iter().find(|tree| tree.name() == *code.name)?;
-            let lowered = lower::lower(tree, source, &Functions, &mut Tables::default());
+            let lowered = lower::lower_with_sites(tree, source, &Functions, &mut Tables::default());
             let map = match outlined {
                 Some(block) => &lowered.outlined.get(block)?.map,
                 None => &lowered.map,

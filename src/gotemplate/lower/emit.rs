@@ -21,8 +21,6 @@ pub(super) struct Out {
     pub outer: u32,
     /// Those of them that were written, and the dot if it was.
     pub captured: Vec<Place>,
-    /// The newlines written so far.
-    lines: usize,
 }
 
 impl Out {
@@ -31,58 +29,41 @@ impl Out {
         Self { outer, ..Self::default() }
     }
 
-    /// Opens a tag on the line (from 0) that it has in the Go source, as far as that is not passed already.
-    fn open(&mut self, delimiter: &str, line: usize) {
-        self.source.push_str(delimiter);
-        while self.lines < line {
-            self.source.push('\n');
-            self.lines += 1;
-        }
-    }
-
     /// Writes the text that is waiting.
-    pub(super) fn flush(&mut self, line: usize, tables: &mut Tables) {
+    pub(super) fn flush(&mut self, tables: &mut Tables) {
         let text = std::mem::take(&mut self.text);
         if text.is_empty() {
             return;
         }
         if let Some(plain) = text.inline() {
             self.source.push_str(plain);
-            self.lines += memchr::memchr_iter(b'\n', plain.as_bytes()).count();
             return;
         }
         let number = tables.constant(text.into_constant());
-        self.open("{{", line);
+        self.source.push_str("{{");
         let _ = write!(self.source, "{number}|_k}}}}");
     }
 
     /// `{{expression}}`
-    pub(super) fn print(&mut self, line: usize, ex: Ex<'_>, tables: &mut Tables) {
-        self.flush(line, tables);
-        self.open("{{", line);
+    pub(super) fn print(&mut self, ex: Ex<'_>, tables: &mut Tables) {
+        self.flush(tables);
+        self.source.push_str("{{");
         self.expression(ex, tables);
         self.source.push_str("}}");
     }
 
     /// `{{[number,x,y]|_later}}`. What is in the list is no more than places, so that no limit of Tera is met.
-    pub(super) fn print_later(&mut self, line: usize, args: &[Ex<'_>], tables: &mut Tables) {
-        self.flush(line, tables);
-        self.open("{{", line);
+    pub(super) fn print_later(&mut self, args: &[Ex<'_>], tables: &mut Tables) {
+        self.flush(tables);
+        self.source.push_str("{{");
         self.list(args, tables);
         self.source.push_str("_later}}");
     }
 
     /// A tag: what comes before the expression, the expression, and what comes after it.
-    pub(super) fn tag(
-        &mut self,
-        line: usize,
-        before: &str,
-        ex: Option<Ex<'_>>,
-        after: &str,
-        tables: &mut Tables,
-    ) {
-        self.flush(line, tables);
-        self.open("{%", line);
+    pub(super) fn tag(&mut self, before: &str, ex: Option<Ex<'_>>, after: &str, tables: &mut Tables) {
+        self.flush(tables);
+        self.source.push_str("{%");
         self.source.push_str(before);
         if let Some(ex) = ex {
             self.expression(ex, tables);
@@ -92,35 +73,35 @@ impl Out {
     }
 
     /// The statements before an expression.
-    pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'_>], tables: &mut Tables) {
+    pub(super) fn pres(&mut self, pres: &[Pre<'_>], tables: &mut Tables) {
         for pre in pres {
             match pre {
-                Pre::Set(place, ex) => self.set(line, *place, *ex, tables),
+                Pre::Set(place, ex) => self.set(*place, *ex, tables),
                 Pre::When { condition, holds, body } => {
                     if *holds {
-                        self.tag(line, "if ", Some(*condition), "", tables);
+                        self.tag("if ", Some(*condition), "", tables);
                     } else {
-                        self.tag(line, "if not (", Some(*condition), ")", tables);
+                        self.tag("if not (", Some(*condition), ")", tables);
                     }
-                    self.pres(line, body, tables);
-                    self.tag(line, "endif", None, "", tables);
+                    self.pres(body, tables);
+                    self.tag("endif", None, "", tables);
                 }
             }
         }
     }
 
     /// `{%set_global place=expression%}`
-    pub(super) fn set(&mut self, line: usize, place: Place, ex: Ex<'_>, tables: &mut Tables) {
+    pub(super) fn set(&mut self, place: Place, ex: Ex<'_>, tables: &mut Tables) {
         if let Place::Cell(number) = place {
-            self.flush(line, tables);
-            self.open("{{", line);
+            self.flush(tables);
+            self.source.push_str("{{");
             // Not in a list: those nest only so deep.
             self.operand(ex, tables);
             let _ = write!(self.source, "|_put(c={number})}}}}");
             return;
         }
         let target = format!("set_global {place}=");
-        self.tag(line, &target, Some(ex), "", tables);
+        self.tag(&target, Some(ex), "", tables);
     }
 
     fn expression(&mut self, ex: Ex<'_>, tables: &mut Tables) {

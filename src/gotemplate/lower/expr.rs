@@ -201,7 +201,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             let callee =
                 args.first().map(|callee| self.leaf(Ir::Text(self.arena.alloc_str(&print(*callee)))));
             list.exprs.insert(0, callee.unwrap_or_else(|| self.leaf(Ir::Nil)));
-            list.sites.insert(0, ArgSite { node, nil: Nil::Untyped, constant: false });
+            self.note_arg(&mut list.sites, 0, ArgSite { node, nil: Nil::Untyped, constant: false });
         }
         let site = self.site(Site { node, before: node, args: list.sites, base: None });
         // What is piped is evaluated first, though it stands last.
@@ -239,7 +239,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             self.keep_order(&mut list.exprs, mark, pre);
             list.exprs.push(ex);
             let constant = matches!(operand, Operand::Bool(_) | Operand::Number(_) | Operand::String(_));
-            list.sites.push(ArgSite { node: self.at, nil, constant });
+            self.note_arg(&mut list.sites, at, ArgSite { node: self.at, nil, constant });
         }
         if let Some(ex) = &mut piped {
             // Where nothing of the others runs before the call, the call itself sees to the order.
@@ -249,7 +249,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 *ex = held;
             }
             list.exprs.push(*ex);
-            list.sites.push(ArgSite { node: self.at, nil: Nil::Untyped, constant: false });
+            let site = ArgSite { node: self.at, nil: Nil::Untyped, constant: false };
+            self.note_arg(&mut list.sites, args.len(), site);
         }
         list
     }
@@ -555,8 +556,14 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     /// Numbers a site.
     pub(super) fn site(&mut self, site: Site<'a>) -> u32 {
-        self.sites.push(site);
-        u32::try_from(self.sites.len() - 1).unwrap_or(u32::MAX)
+        self.sites.add(site)
+    }
+
+    /// Adds the site of an argument, at a place among the others, if sites are kept.
+    pub(super) fn note_arg(&self, sites: &mut Vec<ArgSite<'a>>, at: usize, site: ArgSite<'a>) {
+        if self.sites.are_kept() {
+            sites.insert(at, site);
+        }
     }
 
     /// A new variable of the lowered template.

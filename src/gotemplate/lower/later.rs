@@ -23,7 +23,7 @@ impl<'a> Lowering<'a, '_, '_> {
     /// Lowers what a condition guards: the nodes between two byte offsets of the Go source.
     pub(super) fn guarded(&mut self, list: &List<'a>, start: usize, end: usize) {
         if self.is_for_later(list, end.saturating_sub(start)) {
-            self.later(list, start);
+            self.later(list);
         } else {
             self.list(list);
         }
@@ -42,9 +42,8 @@ impl<'a> Lowering<'a, '_, '_> {
         assigned.into_iter().all(|name| self.names.find(name).is_none())
     }
 
-    fn later(&mut self, list: &List<'a>, start: usize) {
-        let line = self.line_of(start);
-        self.flush(line);
+    fn later(&mut self, list: &List<'a>) {
+        self.flush();
         let number = self.blocks.outlined.len();
         // Holds the number while the block may split off others.
         self.blocks.outlined.push(Outlined::default());
@@ -54,7 +53,7 @@ impl<'a> Lowering<'a, '_, '_> {
         let depth = std::mem::replace(&mut self.blocks.depth, 0);
         let within = std::mem::replace(&mut self.blocks.within_later, true);
         self.list(list);
-        self.flush(line);
+        self.flush();
         self.blocks.within_later = within;
         self.blocks.depth = depth;
         let tables = std::mem::replace(self.tables, tables);
@@ -66,7 +65,7 @@ impl<'a> Lowering<'a, '_, '_> {
             Outlined { source: inner.source, map: inner.map, later: Some(Later { tables, names }) };
         let mut args = vec![self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)))];
         args.extend(places.into_iter().map(|place| self.leaf(Ir::Place(place))));
-        self.print_later(line, &args);
+        self.print_later(&args);
     }
 }
 

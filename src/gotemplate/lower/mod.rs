@@ -24,7 +24,7 @@
 //! What follows a condition in a file may never be reached; with the defaults of most charts, half of it is not. So what is
 //! long becomes a template of its own too, `[3,d,v1]|_later`, which the renderer compiles when it first runs.
 //!
-//! A tag of the lowered source is on the line that it has in the Go source; [`SourceMap`] says which node each filter is.
+//! [`SourceMap`] says which node each filter of the lowered source is.
 
 mod emit;
 mod expr;
@@ -112,7 +112,7 @@ pub struct Lowered<'a> {
     pub outlined: Vec<Outlined>,
     /// Where the nodes are in `source`.
     pub map: SourceMap,
-    /// The nodes that maps refer to.
+    /// The nodes that maps refer to, if they were asked for.
     pub sites: Vec<Site<'a>>,
     /// What is one of several nodes.
     pub choices: Vec<Choice<'a>>,
@@ -149,5 +149,16 @@ pub fn lower<'a>(
     tables: &mut Tables,
 ) -> Lowered<'a> {
     let arena = Bump::new();
-    stmt::Lowering::new(tree, source, vocabulary, tables, &arena).run()
+    stmt::Lowering::new(tree, source, vocabulary, tables, &arena, false).run()
+}
+
+/// Lowers one template to the same source as [`lower`], with [`Lowered::sites`].
+pub fn lower_with_sites<'a>(
+    tree: &Tree<'a>,
+    source: Source<'a>,
+    vocabulary: &dyn Vocabulary,
+    tables: &mut Tables,
+) -> Lowered<'a> {
+    let arena = Bump::new();
+    stmt::Lowering::new(tree, source, vocabulary, tables, &arena, true).run()
 }

@@ -87,7 +87,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let mut list = self.arguments(args, &params, piped, pre);
         list.exprs.insert(0, receiver);
         let nil = if lenient { Nil::Untyped } else { Nil::Interface };
-        list.sites.insert(0, ArgSite { node, nil, constant: false });
+        self.note_arg(&mut list.sites, 0, ArgSite { node, nil, constant: false });
         let site = self.site(Site { node, before, args: list.sites, base: None });
         let args = self.fit(list.exprs, pre);
         let mut ex =
@@ -137,8 +137,9 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             _ => {}
         }
         let args = self.fit(args, pre);
-        let site = self
-            .site(Site { args: vec![ArgSite { node: self.at, nil, constant: false }], ..Site::of(self.at) });
+        let mut site = Site::of(self.at);
+        self.note_arg(&mut site.args, 0, ArgSite { node: self.at, nil, constant: false });
+        let site = self.site(site);
         let mut checked = self.around(Ir::Listed { args, name: "_arg", site }, args);
         checked.lists += 1;
         (checked, nil)

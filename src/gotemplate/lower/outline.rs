@@ -38,18 +38,18 @@ impl Blocks {
 impl<'a> Lowering<'a, '_, '_> {
     /// Lowers the `{{else}}` of a `range` that has a `{{break}}`. The parser lets it break from a loop around, but when it runs,
     /// Go ends the loop that the `else` belongs to.
-    pub(super) fn outline_else(&mut self, line: usize, list: &List<'a>) {
-        self.outline_until(line, Some("break"), |this| this.list(list));
+    pub(super) fn outline_else(&mut self, list: &List<'a>) {
+        self.outline_until(Some("break"), |this| this.list(list));
     }
 
     /// Lowers a block into a template of its own, and calls that.
-    pub(super) fn outline(&mut self, line: usize, lower: impl FnOnce(&mut Self)) {
-        self.outline_until(line, None, lower);
+    pub(super) fn outline(&mut self, lower: impl FnOnce(&mut Self)) {
+        self.outline_until(None, lower);
     }
 
     /// Lowers a block into a template of its own, and calls that. A jump of the kind `ends` leads no further than to its end.
-    fn outline_until(&mut self, line: usize, ends: Option<&str>, lower: impl FnOnce(&mut Self)) {
-        self.flush(line);
+    fn outline_until(&mut self, ends: Option<&str>, lower: impl FnOnce(&mut Self)) {
+        self.flush();
         let number = self.blocks.outlined.len();
         // Holds the number while the block may split off others.
         self.blocks.outlined.push(Outlined::default());
@@ -58,7 +58,7 @@ impl<'a> Lowering<'a, '_, '_> {
         let jumps = std::mem::take(&mut self.blocks.jumps);
         (self.blocks.depth, self.blocks.loops) = (1, 0);
         lower(self);
-        self.flush(line);
+        self.flush();
         let inner = std::mem::replace(&mut self.out, outer);
         let left = std::mem::replace(&mut self.blocks.jumps, jumps);
         (self.blocks.depth, self.blocks.loops) = (depth, loops);
@@ -67,30 +67,30 @@ impl<'a> Lowering<'a, '_, '_> {
         let site = self.site(Site::of(self.at));
         let base = self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)));
         let call = self.around(Ir::Filter { base, name: "_outline", site: Some(site) }, &[base]);
-        self.print(line, call);
+        self.print(call);
         for keyword in left {
             let base = self.leaf(Ir::Text(keyword));
             let condition = self.around(Ir::Filter { base, name: "_left", site: None }, &[base]);
-            self.tag(line, "if ", Some(condition), "");
+            self.tag("if ", Some(condition), "");
             if ends == Some(keyword) {
                 // The question has taken the jump back.
             } else if self.blocks.loops == 0 {
-                self.leave(line, keyword);
+                self.leave(keyword);
             } else {
-                self.tag(line, keyword, None, "");
+                self.tag(keyword, None, "");
             }
-            self.tag(line, "endif", None, "");
+            self.tag("endif", None, "");
         }
     }
 
     /// A jump to a loop of another template.
-    pub(super) fn leave(&mut self, line: usize, keyword: &'static str) {
+    pub(super) fn leave(&mut self, keyword: &'static str) {
         if !self.blocks.jumps.contains(&keyword) {
             self.blocks.jumps.push(keyword);
         }
         let base = self.leaf(Ir::Text(keyword));
         let ex = self.around(Ir::Filter { base, name: "_leave", site: None }, &[base]);
-        self.print(line, ex);
+        self.print(ex);
     }
 }
 

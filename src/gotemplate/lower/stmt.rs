@@ -3,8 +3,8 @@
 use bumpalo::Bump;
 
 use crate::gotemplate::{
-    ast::{Action, Branch, Invocation, List, Node, NodeRef, Operand, Source, Span, Tree},
-    source_map::{Choice, Site},
+    ast::{Action, Branch, Invocation, List, Node, NodeRef, Operand, Source, Tree},
+    source_map::{Choice, Site, Sites},
 };
 
 use super::{
@@ -27,7 +27,7 @@ pub(super) struct Lowering<'a, 'b, 't> {
     pub dot: Binding,
     /// The node that Go would have looked at last.
     pub at: NodeRef<'a>,
-    pub sites: Vec<Site<'a>>,
+    pub sites: Sites<'a>,
     /// What is one of several nodes.
     pub choices: Vec<Choice<'a>>,
     /// The `and` or `or`, by its position, of which it will matter where it stops, and its choice.
@@ -43,9 +43,6 @@ pub(super) struct Lowering<'a, 'b, 't> {
     pub out: Out,
     pub blocks: Blocks,
     tree: Tree<'a>,
-    source: Source<'a>,
-    /// The line of the last position that was asked for: its offset and its number.
-    line: (usize, usize),
 }
 
 /// What `{{if}}` and `{{with}}` differ in.
@@ -62,6 +59,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         vocabulary: &'t dyn Vocabulary,
         tables: &'t mut Tables,
         arena: &'b Bump,
+        keep_sites: bool,
     ) -> Self {
         Self {
             vocabulary,
@@ -70,7 +68,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             names: Names::new(tree),
             dot: Binding::at(Place::Dot),
             at: tree.root.into(),
-            sites: Vec::new(),
+            sites: Sites::new(keep_sites),
             choices: Vec::new(),
             tracked: None,
             measured: false,
@@ -80,8 +78,6 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             out: Out::default(),
             blocks: Blocks::default(),
             tree: *tree,
-            source,
-            line: (0, 0),
         }
     }
 
@@ -91,21 +87,19 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             // `$` and the dot begin as one and part later.
             let place = self.new_place();
             self.names.declare("$", Binding::at(place));
-            self.pres(0, &[Pre::Set(place, self.place(Place::Dot, Known::Any))]);
+            self.pres(&[Pre::Set(place, self.place(Place::Dot, Known::Any))]);
         }
         self.list(&root);
-        self.flush(self.line.1);
+        self.flush();
         let Self { out, blocks, mut choices, sites, .. } = self;
         choices.retain(|choice| !choice.nodes.is_empty());
-        Lowered { source: out.source, outlined: blocks.outlined, map: out.map, sites, choices }
-    }
-
-    /// The line of a byte offset, from 0. Offsets are mostly asked for in their order.
-    pub(super) fn line_of(&mut self, offset: usize) -> usize {
-        let (from, line) = if offset >= self.line.0 { self.line } else { (0, 0) };
-        let between = self.source.text.get(from..offset).unwrap_or_default();
-        self.line = (offset, line + memchr::memchr_iter(b'\n', between).count());
-        self.line.1
+        Lowered {
+            source: out.source,
+            outlined: blocks.outlined,
+            map: out.map,
+            sites: sites.into_kept(),
+            choices,
+        }
     }
 
     pub(super) fn list(&mut self, list: &List<'a>) {
@@ -115,28 +109,27 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
                 Node::Comment(_) => {}
                 Node::Action(action) => self.action(action),
                 Node::If(branch) => {
-                    self.nested(branch.open, |this, line| this.branch(Kind::If, branch, line));
+                    self.nested(|this| this.branch(Kind::If, branch));
                 }
                 Node::With(branch) => {
-                    self.nested(branch.open, |this, line| this.branch(Kind::With, branch, line));
+                    self.nested(|this| this.branch(Kind::With, branch));
                 }
-                Node::Range(branch) => self.nested(branch.open, |this, line| this.range(branch, line)),
-                Node::Break(jump) => self.jump("break", jump.span),
-                Node::Continue(jump) => self.jump("continue", jump.span),
+                Node::Range(branch) => self.nested(|this| this.range(branch)),
+                Node::Break(_) => self.jump("break"),
+                Node::Continue(_) => self.jump("continue"),
                 Node::Template(call) => self.invocation(call),
             }
         }
     }
 
     /// A control structure, in a template of its own if it nests too deep.
-    fn nested(&mut self, open: Span, lower: impl FnOnce(&mut Self, usize)) {
-        let line = self.line_of(open.start);
+    fn nested(&mut self, lower: impl FnOnce(&mut Self)) {
         let mark = self.names.mark();
         if self.blocks.is_full() {
-            self.outline(line, |this| lower(this, line));
+            self.outline(lower);
         } else {
             self.blocks.depth += 1;
-            lower(self, line);
+            lower(self);
             self.blocks.depth -= 1;
         }
         self.names.leave(mark);
@@ -146,22 +139,20 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         if text::constant_of(action, &mut self.out.text) {
             return;
         }
-        let line = self.line_of(action.span.start);
         self.at = action.into();
         let mut pre = Vec::new();
         let value = self.pipe(action.pipe, &mut pre);
         self.at = action.into();
         if action.pipe.decl.is_empty() {
             let printed = self.printed(value);
-            self.pres(line, &pre);
-            self.print(line, printed);
+            self.pres(&pre);
+            self.print(printed);
         } else {
-            self.pres(line, &pre);
+            self.pres(&pre);
         }
     }
 
     fn invocation(&mut self, call: &'a Invocation<'a>) {
-        let line = self.line_of(call.span.start);
         self.at = call.into();
         let site = self.site(Site::of(call.into()));
         let mut pre = Vec::new();
@@ -182,18 +173,18 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let args = self.fit(vec![name, dot], &mut pre);
         let mut called = self.around(Ir::Listed { args, name: "_template", site }, args);
         called.known = Known::Text;
-        self.pres(line, &pre);
-        self.print(line, called);
+        self.pres(&pre);
+        self.print(called);
     }
 
-    fn branch(&mut self, kind: Kind, branch: &'a Branch<'a>, line: usize) {
+    fn branch(&mut self, kind: Kind, branch: &'a Branch<'a>) {
         self.at = NodeRef::Node(if kind == Kind::If { Node::If(branch) } else { Node::With(branch) });
         let mut pre = Vec::new();
         let (condition, dot) = self.test(kind, branch, &mut pre);
-        self.pres(line, &pre);
-        self.tag(line, "if ", Some(condition), "");
+        self.pres(&pre);
+        self.tag("if ", Some(condition), "");
         self.branch_body(branch, dot);
-        self.tag_at(branch.close, "endif");
+        self.tag("endif", None, "");
     }
 
     /// The condition of `{{if}}` and `{{with}}`, and the dot of what follows.
@@ -231,12 +222,11 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
     /// The `else` of `{{if}}` and `{{with}}`. `{{else if}}` is an `elif`, as long as nothing must run before its condition.
     fn otherwise(&mut self, list: &List<'a>, branch: &'a Branch<'a>) {
         if let (true, [Node::If(inner)]) = (branch.else_chained, list.nodes) {
-            let line = self.line_of(inner.open.start);
-            let marks = (self.names.mark(), self.sites.len());
+            let marks = (self.names.mark(), self.sites.count());
             let mut pre = Vec::new();
             let (condition, dot) = self.test(Kind::If, inner, &mut pre);
             if pre.is_empty() {
-                self.tag(line, "elif ", Some(condition), "");
+                self.tag("elif ", Some(condition), "");
                 self.branch_body(inner, dot);
                 return;
             }
@@ -251,11 +241,11 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             _ => None,
         });
         let middle = middle.unwrap_or(branch.close);
-        self.tag_at(middle, "else");
+        self.tag("else", None, "");
         self.guarded(list, middle.end, branch.close.start);
     }
 
-    fn range(&mut self, branch: &'a Branch<'a>, line: usize) {
+    fn range(&mut self, branch: &'a Branch<'a>) {
         self.at = NodeRef::Node(Node::Range(branch));
         let mut pre = Vec::new();
         self.track(branch.pipe);
@@ -276,8 +266,8 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let site = Some(self.site(Site::of(self.at)));
         let name = if pairs { "_pairs" } else { "_range" };
         let over = self.around(Ir::Filter { base: value, name, site }, &[value]);
-        self.pres(line, &pre);
-        self.tag(line, &format!("for e{number} in "), Some(over), "");
+        self.pres(&pre);
+        self.tag(&format!("for e{number} in "), Some(over), "");
 
         let outer = self.dot;
         let mark = self.names.mark();
@@ -317,59 +307,51 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             let binding = if is_element { Binding::element(binding, of) } else { key };
             self.names.declare(variable.name(), binding);
         }
-        self.pres(line, &body);
+        self.pres(&body);
         self.blocks.loops += 1;
         self.list(&branch.list);
         self.blocks.loops -= 1;
         self.names.leave(mark);
         self.dot = outer;
         if let Some(list) = branch.else_list.as_ref().filter(|list| !list.nodes.is_empty()) {
-            let middle = branch.middle.unwrap_or(branch.close);
-            self.tag_at(middle, "else");
+            self.tag("else", None, "");
             if breaks(list) {
-                let line = self.line_of(middle.start);
-                self.outline_else(line, list);
+                self.outline_else(list);
             } else {
                 self.list(list);
             }
         }
-        self.tag_at(branch.close, "endfor");
+        self.tag("endfor", None, "");
     }
 
-    fn jump(&mut self, keyword: &'static str, span: Span) {
-        let line = self.line_of(span.start);
+    fn jump(&mut self, keyword: &'static str) {
         if self.blocks.loops == 0 {
             // The loop is in another template.
-            self.leave(line, keyword);
+            self.leave(keyword);
         } else {
-            self.tag(line, keyword, None, "");
+            self.tag(keyword, None, "");
         }
-    }
-
-    fn tag_at(&mut self, span: Span, name: &str) {
-        let line = self.line_of(span.start);
-        self.tag(line, name, None, "");
     }
 
     // What writes needs the tables, which the methods below lend.
 
-    pub(super) fn flush(&mut self, line: usize) {
-        self.out.flush(line, self.tables);
+    pub(super) fn flush(&mut self) {
+        self.out.flush(self.tables);
     }
 
-    pub(super) fn print(&mut self, line: usize, ex: Ex<'b>) {
-        self.out.print(line, ex, self.tables);
+    pub(super) fn print(&mut self, ex: Ex<'b>) {
+        self.out.print(ex, self.tables);
     }
 
-    pub(super) fn tag(&mut self, line: usize, before: &str, ex: Option<Ex<'b>>, after: &str) {
-        self.out.tag(line, before, ex, after, self.tables);
+    pub(super) fn tag(&mut self, before: &str, ex: Option<Ex<'b>>, after: &str) {
+        self.out.tag(before, ex, after, self.tables);
     }
 
-    pub(super) fn print_later(&mut self, line: usize, args: &[Ex<'b>]) {
-        self.out.print_later(line, args, self.tables);
+    pub(super) fn print_later(&mut self, args: &[Ex<'b>]) {
+        self.out.print_later(args, self.tables);
     }
 
-    pub(super) fn pres(&mut self, line: usize, pres: &[Pre<'b>]) {
-        self.out.pres(line, pres, self.tables);
+    pub(super) fn pres(&mut self, pres: &[Pre<'b>]) {
+        self.out.pres(pres, self.tables);
     }
 }

@@ -1,4 +1,4 @@
-use super::{Known, Lowered, Param, Signature, Tables, Vocabulary, lower};
+use super::{Known, Lowered, Param, Signature, Tables, Vocabulary, lower_with_sites};
 use crate::gotemplate::{
     Options,
     ast::{Arena, Source},
@@ -32,7 +32,7 @@ fn with_lowered<T>(text: &str, check: impl FnOnce(&Lowered<'_>) -> T) -> T {
     let arena = Arena::new();
     let source = Source { name: "t", text: text.as_bytes() };
     let set = parse(&arena, source, &Options::new(&|name| !matches!(name, "break" | "continue"))).unwrap();
-    check(&lower(set.main().unwrap(), source, &AnyFunction, &mut Tables::default()))
+    check(&lower_with_sites(set.main().unwrap(), source, &AnyFunction, &mut Tables::default()))
 }
 
 fn lowered(text: &str) -> String {
@@ -145,8 +145,8 @@ fn text_is_written_as_it_is_or_as_a_constant() {
 }
 
 #[test]
-fn tags_keep_their_lines() {
-    assert_eq!(lowered("a\n{{- \"x\" -}}\n\n{{ .b }}\n{{ .c }}"), "ax{{\n\n\nd|w0}}\n{{d|w1}}");
+fn constants_become_text_and_lines_are_not_kept() {
+    assert_eq!(lowered("a\n{{- \"x\" -}}\n\n{{ .b }}\n{{ .c }}"), "ax{{d|w0}}\n{{d|w1}}");
 }
 
 #[test]
