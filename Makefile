@@ -42,7 +42,7 @@ fuzz: ## Try random inputs for SECONDS on each of what reads templates, YAML, ar
 .PHONY: fuzz-guided
 fuzz-guided: ## The same guided by coverage; needs a nightly toolchain and cargo-fuzz
 	for target in templates yaml archives set; do \
-		$(CARGO) +nightly fuzz run --fuzz-dir tests/fuzz/guided $$target -- -max_total_time=$(SECONDS) -timeout=60 -rss_limit_mb=3072 || exit 1; \
+		$(CARGO) +nightly fuzz run --fuzz-dir tests/fuzz/guided --sanitizer none $$target -- -max_total_time=$(SECONDS) -timeout=60 -rss_limit_mb=3072 || exit 1; \
 	done
 
 .PHONY: bench
