@@ -64,16 +64,25 @@ impl Server {
         Arc::new(Live { cluster: self.cluster.clone(), runtime: self.runtime.handle().clone() })
     }
 
-    /// Checks that the cluster serves the kind of each object, and that none is there that is not the release's.
+    /// Checks that each object says what it is, that the cluster serves the kind of each, and that none is there that is not
+    /// the release's. Fields are left to the API server, as Helm leaves them to one that validates them, which a dry run sends
+    /// nothing.
     ///
     /// # Errors
-    /// In Helm's words: kinds that are not served, all of them; the first object of somebody else.
+    /// In Helm's words: kinds that are not served, all of them up to an object that has none; the first object of somebody
+    /// else.
     pub fn check(&self, objects: &[Manifest], release: &str, namespace: &str, take_over: bool) -> Result<()> {
-        let unknown: Vec<String> = objects.iter().filter_map(|object| self.unknown(object)).collect();
-        if !unknown.is_empty() {
-            let listed = unknown.join(", ");
-            let listed = if unknown.len() > 1 { format!("[{listed}]") } else { listed };
-            bail!("unable to build kubernetes objects from release manifest: {listed}");
+        let mut wrong = Vec::new();
+        for object in objects.iter().filter(|object| !object.object.is_null()) {
+            if let Some(unsaid) = unsaid(object) {
+                // Helm reads no further.
+                wrong.push(format!("error validating \"\": error validating data: {unsaid}"));
+                break;
+            }
+            wrong.extend(self.unknown(object));
+        }
+        if !wrong.is_empty() {
+            bail!("unable to build kubernetes objects from release manifest: {}", listed(&wrong));
         }
         if take_over {
             return Ok(());
@@ -157,6 +166,23 @@ impl Server {
             "{shown} exists and cannot be imported into the current release: invalid ownership metadata; {wrong}"
         )
     }
+}
+
+/// The fields that an object must have to say what it is, and has not.
+fn unsaid(object: &Manifest) -> Option<String> {
+    let fields = [("apiVersion", &object.head.api_version), ("kind", &object.head.kind)];
+    let unsaid: Vec<String> = fields
+        .into_iter()
+        .filter(|(_, value)| value.is_empty())
+        .map(|(name, _)| format!("{name} not set"))
+        .collect();
+    (!unsaid.is_empty()).then(|| listed(&unsaid))
+}
+
+/// Several errors as one, as Kubernetes' aggregate writes them.
+fn listed(errors: &[String]) -> String {
+    let listed = errors.join(", ");
+    if errors.len() > 1 { format!("[{listed}]") } else { listed }
 }
 
 fn namespace_of(object: &Manifest) -> String {

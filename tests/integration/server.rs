@@ -86,6 +86,17 @@ async fn charts_see_the_cluster_as_with_helm() {
     assert!(error.contains("no matches for kind \"Nope\""), "{error}");
     let two = format!("{unknown}---\n{}", unknown.replace("name: x", "name: other, namespace: z"));
     same(cluster, &space, &two).await;
+    let odd = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: odd}\nnone: 1\ndata: [5]\n";
+    let (printed, _) = same(cluster, &space, odd).await;
+    assert!(printed.contains("data: [5]"), "fields are left to the API server");
+    for unsaid in
+        ["kind: ConfigMap\nmetadata: {name: x}\n", "apiVersion: v1\nmetadata: {name: x}\n", "a: 1\n"]
+    {
+        let (_, error) = same(cluster, &space, unsaid).await;
+        assert!(error.contains("error validating data: "), "{error}");
+        same(cluster, &space, &format!("{unknown}---\n{unsaid}---\n{unknown}")).await;
+    }
+    same(cluster, &space, "# only a comment\n").await;
     assert!(maps.get_opt("rel-looked-up").await.unwrap().is_none());
 }
 
