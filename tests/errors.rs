@@ -18,8 +18,10 @@ struct OneSecret;
 
 impl Lookup for OneSecret {
     fn lookup(&self, query: &LookupRecord) -> Result<Value, String> {
-        // hunter"2, and a key of two lines.
-        let secret = "kind: Secret\ndata: {password: aHVudGVyIjI=, key: bGluZSBvbmUKbGluZSB0d28K}\n";
+        // hunter"2, a key of two lines, credentials of a registry, a URL, and lines for an environment.
+        let secret = "kind: Secret\ndata:\n  password: aHVudGVyIjI=\n  key: bGluZSBvbmUKbGluZSB0d28K\n  registry: \
+                      eyJhdXRocyI6eyJyLmV4YW1wbGUiOnsiYXV0aCI6ImRYTmxjanBvZFc1MFpYSXpjbVE9In19fQ==\n  url: \
+                      cG9zdGdyZXM6Ly93ZWI6aHVudGVyNHRoQGRiL3g=\n  env: QT1iClRPS0VOPWh1bnRlciA1dGgK\n";
         Ok(match &*query.name {
             "" => yaml::parse(&format!("items:\n- {}", secret.trim_end().replace('\n', "\n  "))).unwrap(),
             _ => yaml::parse(secret).unwrap(),
@@ -79,6 +81,16 @@ fn no_error_repeats_a_secret() {
         format!(
             "{{{{ b64dec {secret}.password | atoi }}}}{{{{ b64dec {secret}.password | mustToDate \"2006\" }}}}"
         ),
+        format!("{{{{ fail (b64dec {secret}.key | trim | b64enc) }}}}"),
+        format!("{{{{ fail (b64dec {secret}.password | upper) }}}}"),
+        format!("{{{{ fail (b64dec {secret}.password | urlquery) }}}}"),
+        format!("{{{{ fail (b64dec {secret}.password | toJson) }}}}"),
+        format!(
+            "{{{{ $auth := (get (b64dec {secret}.registry | fromJson).auths \"r.example\").auth }}}}{{{{ fail (print $auth \" \" \
+             (b64dec $auth) \" \" (b64dec $auth | splitList \":\" | last)) }}}}"
+        ),
+        format!("{{{{ fail ((urlParse (b64dec {secret}.url)).userinfo | splitList \":\" | last) }}}}"),
+        format!("{{{{ fail (b64dec {secret}.env | splitList \"TOKEN=\" | last | trim) }}}}"),
         format!("{{{{ tpl (printf \"%s {{{{ .Values.x.y }}}}\" (b64dec {secret}.password)) . }}}}"),
         "{{ fail (randAlphaNum 20) }}".to_owned(),
         "{{ $x := randAlphaNum 20 }}{{ include $x . }}".to_owned(),
@@ -87,7 +99,8 @@ fn no_error_repeats_a_secret() {
             Ok(_) => "no error".to_owned(),
             Err(error) => format!("{error}\n{}", error.excerpt()),
         };
-        for secret in [PASSWORD, "aHVudGVyIjI=", "hunter", "line one", "line two", "generated-before"] {
+        let known = [PASSWORD, "aHVudGVyIjI=", "hunter", "line one", "line two", "generated-before"];
+        for secret in known.into_iter().chain(["HUNTER", "dXNlcjpodW50ZXIzcmQ=", "bGluZSBvbmU"]) {
             assert!(!text.contains(secret), "{template}: {text}");
         }
         writeln!(all, "{template}\n    {}", text.trim_end().replace('\n', "\n    ")).unwrap();

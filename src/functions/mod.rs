@@ -41,6 +41,8 @@ mod urls;
 pub use call::Call;
 pub use error::Error;
 pub use param::Param;
+pub use paths::cleaned as clean_path;
+pub use printing::query_escaped;
 pub use registry::{all, find};
 
 use tera::Value;

@@ -42,7 +42,8 @@ fn clean(call: &Call<'_>) -> Outcome {
     Ok(text::value(cleaned(call.bytes(0)).into()))
 }
 
-fn cleaned(path: &[u8]) -> Vec<u8> {
+/// A path without `.`, `..` after a name, and more than one slash at a place; Go's `path.Clean`.
+pub fn cleaned(path: &[u8]) -> Vec<u8> {
     let rooted = path.first() == Some(&b'/');
     let mut kept: Vec<&[u8]> = Vec::new();
     for element in path.split(|&byte| byte == b'/') {

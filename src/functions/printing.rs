@@ -1,7 +1,5 @@
 //! Go's own printing and escaping: `print` and its kin, `html`, `js`, `urlquery`.
 
-use std::fmt::Write as _;
-
 use tera::Value;
 
 use super::{Call, Error, Family, Function, Native, Outcome, Param, limits};
@@ -106,16 +104,20 @@ fn js(call: &Call<'_>) -> Outcome {
 }
 
 fn urlquery(call: &Call<'_>) -> Outcome {
-    let value = evaluated(call)?;
-    let text = bytes(&value);
+    let out = query_escaped(bytes(&evaluated(call)?));
+    limits::check_text(call.scope, out.len())?;
+    Ok(Value::from(out))
+}
+
+/// A text as it stands in the query of a URL; Go's `url.QueryEscape`.
+pub fn query_escaped(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     for &byte in text {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
             b' ' => out.push('+'),
-            _ => write!(out, "%{byte:02X}").map_err(|error| Error::new(error.to_string()))?,
+            _ => out.push_str(&format!("%{byte:02X}")),
         }
     }
-    limits::check_text(call.scope, out.len())?;
-    Ok(Value::from(out))
+    out
 }

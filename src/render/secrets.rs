@@ -1,19 +1,21 @@
 //! What a render learnt from Secrets, so that no error repeats it.
 
-use std::{cell::RefCell, fmt};
+use std::{cell::RefCell, collections::BTreeSet, fmt};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tera::Value;
 
-use crate::value::{lookup, quote::quote};
+use crate::{
+    functions::query_escaped,
+    value::{lookup, quote::quote},
+};
 
 use super::LookupRecord;
 
 /// Texts that came from Secrets: looked up, or kept there from an earlier render.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// The longest first, so that none is hidden in part.
-    texts: Vec<String>,
+    texts: BTreeSet<String>,
 }
 
 impl Secrets {
@@ -26,23 +28,75 @@ impl Secrets {
     /// The text without what came from Secrets.
     #[must_use]
     pub fn hide(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in &self.texts {
-            if text.contains(secret) {
-                text = text.replace(secret, Self::HIDDEN);
-            }
-        }
-        text
+        let mut found: Vec<&str> =
+            self.texts.iter().map(String::as_str).filter(|secret| text.contains(secret)).collect();
+        // The longest first, so that none is hidden in part.
+        found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        found.into_iter().fold(text.to_owned(), |text, secret| text.replace(secret, Self::HIDDEN))
     }
 
+    /// Shorter parts of a text are left as they are: they may be any word.
+    const SHORTEST_PART: usize = 5;
+
+    /// How often a text is taken apart, or decoded, one way after another.
+    const MAX_DEPTH: u32 = 3;
+
+    /// Adds a text, and what templates make of such: its lines, what it is the base64 of, the strings of its JSON, the value
+    /// of `key=value` and `key: value`, the password of a URL; each in the spellings of [`Secrets::add_spellings`].
     fn add(&mut self, text: &str) {
-        let quoted = quote(text.as_bytes());
-        let lines = text.lines().filter(|_| text.contains('\n'));
-        for text in [text, &quoted[1..quoted.len() - 1]].into_iter().chain(lines).map(str::trim) {
-            if text.len() >= Self::SHORTEST && !self.texts.iter().any(|known| known == text) {
-                self.texts.push(text.to_owned());
-            }
+        self.add_parts(text, 0);
+    }
+
+    fn add_parts(&mut self, text: &str, depth: u32) {
+        self.add_spellings(text);
+        if depth == Self::MAX_DEPTH {
+            return;
         }
+        let text = text.trim();
+        let mut part = |part: &str| {
+            if part.len() >= Self::SHORTEST_PART {
+                self.add_parts(part, depth + 1);
+            }
+        };
+        if let Some(decoded) = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
+            part(&decoded);
+        }
+        if text.starts_with(['{', '[', '"'])
+            && let Ok(json) = serde_json::from_str::<serde_json::Value>(text)
+        {
+            strings(&json, &mut part);
+        } else if text.contains('\n') {
+            text.lines().for_each(part);
+        } else if let Some((_, rest)) = text.split_once("://") {
+            let password = rest.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
+            part(password.map_or("", |(_, password)| password));
+        } else if let Some((_, value)) = text.split_once(['=', ':']) {
+            part(value.trim_start_matches(['=', ':', ' ']));
+        }
+    }
+
+    /// Adds a text as it is, without the space around it, as Go and JSON quote it, as base64, in capitals and without, and as
+    /// it stands in a URL.
+    fn add_spellings(&mut self, text: &str) {
+        let mut add = |text: &str| {
+            let text = text.trim();
+            if text.len() >= Self::SHORTEST && !self.texts.contains(text) {
+                self.texts.insert(text.to_owned());
+            }
+        };
+        add(text);
+        let quoted = quote(text.as_bytes());
+        add(&quoted[1..quoted.len() - 1]);
+        let quoted = serde_json::Value::from(text).to_string();
+        let quoted = &quoted[1..quoted.len() - 1];
+        add(quoted);
+        add(&quoted.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"));
+        for spelled in [text, text.trim()] {
+            add(&STANDARD.encode(spelled));
+            add(&query_escaped(spelled.as_bytes()));
+        }
+        add(&text.to_lowercase());
+        add(&text.to_uppercase());
     }
 
     /// Adds what a Secret holds, or each of a list of them.
@@ -71,6 +125,16 @@ impl Secrets {
         for (_, value) in value.as_map().into_iter().flatten() {
             self.add_kept(value);
         }
+    }
+}
+
+/// The strings of JSON, each given to `take`.
+fn strings(json: &serde_json::Value, take: &mut dyn FnMut(&str)) {
+    match json {
+        serde_json::Value::String(text) => take(text),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| strings(item, take)),
+        serde_json::Value::Object(map) => map.values().for_each(|item| strings(item, take)),
+        _ => {}
     }
 }
 
@@ -106,7 +170,6 @@ impl Met {
         let mut secrets = Secrets::default();
         self.objects.borrow().iter().for_each(|object| secrets.add_object(object));
         self.kept.borrow().iter().for_each(|value| secrets.add_kept(value));
-        secrets.texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         secrets
     }
 }
