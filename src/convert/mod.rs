@@ -7,6 +7,8 @@
 mod calls;
 mod expr;
 mod names;
+mod operands;
+mod operators;
 mod template;
 mod writer;
 

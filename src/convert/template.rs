@@ -66,6 +66,10 @@ fn body<'a>(one: &Definition<'a>, writer: &mut Writer<'a>, tags: &[Tag]) -> Resu
     let tags = if tags.is_empty() { &empty } else { tags };
     writer.tags(one.open, &tags[..1])?;
     let mut template = Template::new(&one.tree, writer);
+    let names = &template.scope.names;
+    if names.declared.contains("") || names.assigned.contains("") {
+        return Err(Unsupported { at: one.open.start, what: "a variable that is named $".to_owned() });
+    }
     template.list(&one.tree.root)?;
     writer.tags(one.close, &tags[1..])
 }
@@ -166,7 +170,7 @@ impl<'a, 'w> Template<'a, 'w> {
         let pipe = action.pipe;
         let value = self.commands(pipe)?;
         if !pipe.decl.is_empty() {
-            let set = self.set(pipe, &value);
+            let set = self.set(pipe, &value)?;
             return self.tags(action.span, vec![Tag::Block(set)]);
         }
         match &value.literal {
@@ -178,15 +182,23 @@ impl<'a, 'w> Template<'a, 'w> {
     }
 
     /// `set` of what a pipeline declares or assigns.
-    fn set(&mut self, pipe: &Pipe<'a>, value: &Ex) -> String {
+    fn set(&mut self, pipe: &Pipe<'a>, value: &Ex) -> Result<String, Unsupported> {
         let name = pipe.decl.first().map_or("", |variable| &variable.name()[1..]);
         let tera = match pipe.is_assign {
-            true => self.scope.find(name).unwrap_or(name).to_owned(),
+            true => self.assigned(name)?,
             false => self.scope.declare(name),
         };
         self.scope.learn(name, value.known);
         let keyword = self.keyword(name);
-        format!("{keyword} {tera} = {}", value.text)
+        Ok(format!("{keyword} {tera} = {}", value.text))
+    }
+
+    /// The name that a variable has which is assigned.
+    fn assigned(&self, name: &str) -> Result<String, Unsupported> {
+        match self.scope.find(name) {
+            Some(known) => Ok(known.to_owned()),
+            None => self.unsupported(format!("an assignment to ${name}, which is not declared")),
+        }
     }
 
     fn keyword(&self, name: &str) -> &'static str {
@@ -204,7 +216,7 @@ impl<'a, 'w> Template<'a, 'w> {
         let mark = self.scope.open();
         let mut value = self.commands(branch.pipe)?;
         if !branch.pipe.decl.is_empty() {
-            let set = self.set(branch.pipe, &value);
+            let set = self.set(branch.pipe, &value)?;
             value = Ex::path(set.split(' ').nth(1).unwrap_or_default());
             self.before.push(set);
         }
@@ -275,7 +287,7 @@ impl<'a, 'w> Template<'a, 'w> {
                 self.hold(&wish, &value)
             }
         } else {
-            let set = self.set(branch.pipe, &value);
+            let set = self.set(branch.pipe, &value)?;
             let name = set.split(' ').nth(1).unwrap_or_default().to_owned();
             self.before.push(set);
             if self.scope.names.assigned.contains(&branch.pipe.decl[0].name()[1..]) {
@@ -319,7 +331,7 @@ impl<'a, 'w> Template<'a, 'w> {
                 // Tera's loops hide what is assigned to their variables.
                 let made = self.scope.make(&format!("{go}_item"));
                 let tera = match pipe.is_assign {
-                    true => self.scope.find(go).unwrap_or(go).to_owned(),
+                    true => self.assigned(go)?,
                     false => self.scope.declare(go),
                 };
                 sets.push(Tag::Block(format!("{} {tera} = {made}", self.keyword(go))));

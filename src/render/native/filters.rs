@@ -97,7 +97,8 @@ fn item(run: &Run, value: &Value, key: &Value) -> Result<Option<Value>, Fault> {
     if value.is_none() || value.is_undefined() {
         return Ok(None);
     }
-    if value.is_map() {
+    let items = typed::items(value);
+    if value.is_map() && (items.is_none() || typed::text_bytes(key).is_some()) {
         let Some(name) = typed::text_lossy(key) else {
             // Tera's maps have other keys too; those of charts do not.
             let key = key.as_bool().map(Key::Bool).or_else(|| key.as_i64().map(Key::I64));
@@ -117,7 +118,7 @@ fn item(run: &Run, value: &Value, key: &Value) -> Result<Option<Value>, Fault> {
     }
     #[allow(clippy::cast_possible_truncation, reason = "what is no whole number is refused")]
     let number = key.as_i64().or_else(|| key.as_f64().filter(|f| f.fract() == 0.0).map(|f| f as i64));
-    let (Some(items), Some(number)) = (value.as_array(), number) else {
+    let (Some(items), Some(number)) = (items, number) else {
         // The bytes of a text, and what cannot be indexed.
         let Some(index) = crate::functions::find("index") else { return Ok(None) };
         return call::library(run, index, false, &[value.clone(), key.clone()]).map(Some);
