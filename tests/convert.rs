@@ -3,7 +3,9 @@
 
 use std::{
     fmt::Write as _,
+    fs,
     path::{Path, PathBuf},
+    process::Command,
     sync::Arc,
 };
 
@@ -127,6 +129,73 @@ fn archives_are_unpacked_and_files_stay() {
     );
     assert_eq!(converted.kept.len(), 1);
     assert_eq!((converted.kept[0].file.as_str(), converted.kept[0].line), ("templates/bad.yaml", 2));
+}
+
+/// Runs `pintle convert` on a chart of one template: whether it went well, what it said, and the new chart's templates.
+fn convert_by_hand(template: &str, flags: &[&str]) -> (bool, String, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let chart = dir.path().join("chart");
+    fs::create_dir_all(chart.join("templates")).unwrap();
+    fs::write(chart.join("Chart.yaml"), "apiVersion: v2\nname: c\nversion: 1.0.0\n").unwrap();
+    fs::write(chart.join("templates/a.yaml"), "a: {{ .Release.Name }}\n").unwrap();
+    fs::write(chart.join("templates/b.yaml"), template).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pintle"));
+    let output =
+        command.current_dir(dir.path()).args(["convert", "chart", "out"]).args(flags).output().unwrap();
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    let made = fs::read_dir(dir.path().join("out/templates")).into_iter().flatten();
+    let mut made: Vec<_> = made.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    made.sort();
+    (output.status.success(), said, made)
+}
+
+/// Leaves the outer loop in the `else` of the inner one.
+const UNCONVERTIBLE: &str =
+    "b: 1\n{{ range until 2 }}{{ range list }}{{ else }}{{ break }}{{ end }}{{ end }}\n";
+
+#[test]
+fn what_cannot_be_converted_stays_and_is_named() {
+    let (well, said, made) = convert_by_hand(UNCONVERTIBLE, &[]);
+    assert!(well, "{said}");
+    assert!(said.contains("templates/b.yaml:2: not converted, it stays a Go template: "), "{said}");
+    assert!(said.contains("both charts render to the same bytes (2 files)"), "{said}");
+    assert_eq!(made, ["a.yaml.tera", "b.yaml"]);
+    let dollar = "{{ define \"d\" }}{{ $ := 1 }}{{ $ }}{{ end }}b: {{ include \"d\" 2 }}\n";
+    let (well, said, made) = convert_by_hand(dollar, &[]);
+    assert!(
+        well && said.contains("b.yaml:1: not converted, it stays a Go template: a variable that is named $"),
+        "{said}"
+    );
+    assert_eq!(made, ["a.yaml.tera", "b.yaml"]);
+    let undeclared = "{{ if false }}{{ $x = 1 }}{{ end }}b: 1\n";
+    let (well, said, made) = convert_by_hand(undeclared, &[]);
+    assert!(well && said.contains("an assignment to $x, which is not declared"), "{said}");
+    assert_eq!(made, ["a.yaml.tera", "b.yaml"]);
+}
+
+#[test]
+fn strict_writes_nothing_where_something_cannot_be_converted() {
+    let (well, said, made) = convert_by_hand(UNCONVERTIBLE, &["--strict"]);
+    assert!(!well);
+    assert!(said.contains("templates/b.yaml:2: not converted"), "{said}");
+    assert!(said.contains("Error: 1 templates cannot be converted"), "{said}");
+    assert!(made.is_empty(), "{made:?}");
+    let (well, said, made) = convert_by_hand("b: {{ .Values.b }}\n", &["--strict"]);
+    assert!(well, "{said}");
+    assert_eq!(made, ["a.yaml.tera", "b.yaml.tera"]);
+}
+
+#[test]
+fn both_charts_see_the_cluster_that_is_described() {
+    let template = "{{ if ne .Capabilities.KubeVersion.Minor \"20\" }}{{ fail \"other\" }}{{ end }}\
+                    {{ if not (.Capabilities.APIVersions.Has \"x/v1\") }}{{ fail \"none\" }}{{ end }}b: 1\n";
+    let (well, said, _) = convert_by_hand(template, &[]);
+    assert!(well && said.contains("nothing was compared"), "{said}");
+    let (well, said, _) = convert_by_hand(template, &["--kube-version", "1.20", "-a", "x/v1,y/v1"]);
+    assert!(well && said.contains("both charts render to the same bytes (2 files)"), "{said}");
+    let (well, said, made) = convert_by_hand(template, &["--kube-version", "x"]);
+    assert!(!well && said.contains("invalid kube version 'x'"), "{said}");
+    assert!(made.is_empty(), "{made:?}");
 }
 
 /// What follows a line of three backticks and this word, up to the next three backticks: the place of each, and its text.

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::usage;
+use super::{out, usage};
 
 /// The labels of a release's record that are Helm's own.
 const SYSTEM_LABELS: [&str; 6] = ["name", "owner", "status", "version", "createdAt", "modifiedAt"];
@@ -49,7 +49,7 @@ pub struct Accepted {
     /// Labels of the release's record
     #[arg(short, long, value_name = "KEY=VALUE")]
     labels: Vec<String>,
-    /// Leave out the validation by the cluster's schema, which is left out here in any case
+    /// Leave out the validation of fields, which is the API server's: nothing is sent to it here
     #[arg(long)]
     disable_openapi_validation: bool,
     /// Which version of a chart to take from a repository; a folder or an archive has one only
@@ -58,6 +58,12 @@ pub struct Accepted {
     /// Versions under development too
     #[arg(long)]
     devel: bool,
+    /// Leave out the notes, which are not printed here in any case
+    #[arg(long, hide = true)]
+    hide_notes: bool,
+    /// The notes of subcharts too
+    #[arg(long, hide = true)]
+    render_subchart_notes: bool,
     #[command(flatten)]
     fetching: Fetching,
     #[command(flatten)]
@@ -109,7 +115,7 @@ struct Refused {
     /// Let a plugin change what is rendered
     #[arg(long, value_name = "PLUGIN", hide_short_help = true)]
     post_renderer: Option<String>,
-    /// The plugin's arguments
+    /// The plugin's arguments, which are nothing without one
     #[arg(long, value_name = "ARGUMENT", hide_short_help = true, allow_hyphen_values = true)]
     post_renderer_args: Vec<String>,
     /// Fetch missing dependencies: refused where some are missing
@@ -143,6 +149,12 @@ impl Accepted {
                 Some(_) => {}
             }
         }
+        let flags = [("hide-notes", self.hide_notes), ("render-subchart-notes", self.render_subchart_notes)];
+        for (flag, _) in flags.into_iter().filter(|(_, given)| *given) {
+            out::complain(&format!(
+                "Flag --{flag} has been deprecated, this flag has no effect for 'pintle template' and will be removed in Helm 5"
+            ));
+        }
         let refused = &self.refused;
         if refused.verify && Path::new(chart.unwrap_or_default()).is_dir() {
             bail!("unpacked charts cannot be verified");
@@ -151,7 +163,7 @@ impl Accepted {
             (refused.verify, "--verify is not supported: provenance files are not read"),
             (refused.repo.is_some(), "--repo is not supported: give a folder or an archive"),
             (
-                refused.post_renderer.is_some() || !refused.post_renderer_args.is_empty(),
+                refused.post_renderer.is_some(),
                 "--post-renderer is not supported: pipe the output through a program instead",
             ),
         ];

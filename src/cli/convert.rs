@@ -14,11 +14,18 @@ use tera::Value;
 
 use crate::{
     chart, convert,
-    render::{GeneratedKey, GeneratedValues, Inputs, Limits, Program, Release, Rendered, RenderedFile},
+    render::{
+        GeneratedKey, GeneratedValues, Inputs, KubeVersion, Limits, Program, Release, Rendered, RenderedFile,
+    },
     values::{coalesce, process_dependencies},
 };
 
-use super::{global::Reach, out, template, values::ValueFlags};
+use super::{
+    global::Reach,
+    out, template,
+    usage::{self, Items},
+    values::ValueFlags,
+};
 
 /// Convert a chart of Go templates into a chart of Tera templates
 ///
@@ -45,6 +52,12 @@ pub struct Convert {
     /// The release's namespace when both are rendered
     #[arg(short, long, env = "HELM_NAMESPACE")]
     namespace: Option<String>,
+    /// The version of Kubernetes that templates see when both are rendered
+    #[arg(long, value_name = "VERSION")]
+    kube_version: Option<String>,
+    /// API versions that templates see when both are rendered, beside those of Helm's default. May be repeated
+    #[arg(short, long, value_name = "VERSION", value_parser = usage::items)]
+    api_versions: Vec<Items>,
     #[command(flatten)]
     values: ValueFlags,
 }
@@ -55,6 +68,7 @@ type Files = Vec<(String, Vec<u8>)>;
 impl Convert {
     /// Converts, writes and verifies.
     pub fn run(&self) -> Result<()> {
+        self.asked_version()?;
         let limits = chart::Limits::default();
         let path = template::located(&self.chart)?;
         let user = self.values.merge().map_err(Error::new)?;
@@ -87,6 +101,10 @@ impl Convert {
         };
         out::print(&format!("{count} templates converted{kept}: {}\n", self.out.display()));
         if self.no_verify { Ok(()) } else { self.verify(files, converted.files, &user) }
+    }
+
+    fn asked_version(&self) -> Result<Option<KubeVersion>> {
+        usage::kube_version(self.kube_version.as_deref())
     }
 
     fn verify(&self, old: Files, new: Files, user: &Value) -> Result<()> {
@@ -127,7 +145,8 @@ impl Convert {
         let program = Program::new(&chart).map_err(Error::new)?;
         // However long it takes.
         let limits = Limits { time: Duration::from_secs(3600), ..Limits::default() };
-        let inputs = Inputs { generated, limits, ..Inputs::offline(values, release) };
+        let capabilities = Arc::new(usage::capabilities(self.asked_version()?, &self.api_versions));
+        let inputs = Inputs { generated, limits, capabilities, ..Inputs::offline(values, release) };
         program.render(&inputs).map_err(Error::new)
     }
 }

@@ -119,8 +119,6 @@ pub struct Global {
     #[arg(
         long,
         value_name = "NUMBER",
-        env = "HELM_BURST_LIMIT",
-        hide_env = true,
         hide_short_help = true,
         value_parser = usage::integer
     )]
@@ -129,21 +127,12 @@ pub struct Global {
     #[arg(
         long,
         value_name = "NUMBER",
-        env = "HELM_QPS",
-        hide_env = true,
         hide_short_help = true,
         value_parser = usage::number
     )]
     qps: Option<f64>,
     /// Whether to use colours: never, auto or always
-    #[arg(
-        long,
-        value_name = "WHEN",
-        alias = "colour",
-        env = "HELM_COLOR",
-        hide_env = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "WHEN", alias = "colour", hide_short_help = true)]
     color: Option<String>,
     /// Where Helm keeps charts
     #[arg(long, value_name = "DIR", hide_short_help = true)]

@@ -25,7 +25,7 @@ mod warnings;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind};
 
 /// Wraps Helm charts as Kubernetes APIs
 #[derive(Parser)]
@@ -61,6 +61,10 @@ pub fn main() -> ExitCode {
     let parsed = command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            out::print(&error.render().to_string());
+            return ExitCode::SUCCESS;
+        }
         // A diff that ends with 1 has found differences.
         Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("diff") => {
             usage::report(&error);

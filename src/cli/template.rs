@@ -16,7 +16,7 @@ use clap::Args;
 use crate::{
     chart::{self, Chart},
     manifest::{self, Manifests, Order, Section, Show},
-    render::{self, Capabilities, Inputs, KubeVersion, Program, Release, Rendered},
+    render::{self, Inputs, KubeVersion, Program, Release, Rendered},
     threads,
     value::quote::quote,
     values::{Schemas, coalesce, process_dependencies},
@@ -26,8 +26,12 @@ use super::accepted::{Accepted, DryRun};
 use super::global::Global;
 use super::out;
 use super::server::Server;
+use super::usage::{self, Items};
 use super::values::{ValueFlags, reason};
 use super::warnings;
+
+/// What Helm ends errors with that come after the templates were rendered.
+const HINT: &str = "Use --debug flag to render out invalid YAML";
 
 /// The name of a release that is given none.
 const DEFAULT_NAME: &str = "release-name";
@@ -49,8 +53,8 @@ pub struct Template {
     #[arg(long, value_name = "VERSION", help_heading = "Cluster")]
     kube_version: Option<String>,
     /// API versions that templates see, beside those of Helm's default. May be repeated
-    #[arg(short, long, value_name = "VERSION", value_delimiter = ',', help_heading = "Cluster")]
-    api_versions: Vec<String>,
+    #[arg(short, long, value_name = "VERSION", value_parser = usage::items, help_heading = "Cluster")]
+    api_versions: Vec<Items>,
     /// Where to render: client, without a cluster, or server, with the version, APIs and objects of the cluster
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "unset", help_heading = "Cluster")]
     dry_run: Option<String>,
@@ -76,7 +80,7 @@ pub struct Template {
     show_only: Vec<String>,
     /// Write into files under this folder instead of printing
     #[arg(long, value_name = "DIR", help_heading = "Output")]
-    output_dir: Option<PathBuf>,
+    output_dir: Option<String>,
     /// Put the release's name into the path under --output-dir
     #[arg(long, help_heading = "Output")]
     release_name: bool,
@@ -96,8 +100,8 @@ pub struct Template {
     #[arg(long)]
     skip_schema_validation: bool,
     /// Print what was rendered even if it is not valid YAML
-    #[arg(long, env = "HELM_DEBUG", hide_env = true)]
-    debug: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = usage::truth)]
+    debug: Option<bool>,
     #[command(flatten)]
     accepted: Accepted,
     #[command(flatten)]
@@ -130,11 +134,13 @@ impl Template {
         })?
     }
 
+    /// Whether the flag is given, or the environment says so.
+    fn debug(&self) -> bool {
+        self.debug.unwrap_or_else(|| usage::switched_on("HELM_DEBUG"))
+    }
+
     fn run_here(&self) -> Result<()> {
-        let kube_version = self.kube_version.as_deref().map(|version| {
-            KubeVersion::parse(version).map_err(|error| anyhow!("invalid kube version '{version}': {error}"))
-        });
-        let kube_version = kube_version.transpose()?;
+        let kube_version = usage::kube_version(self.kube_version.as_deref())?;
         let place = DryRun::of(self.dry_run.as_deref(), self.validate)?;
         let (name, path) = self.name_and_chart()?;
         match self.render(&name, &path, kube_version, place) {
@@ -145,7 +151,7 @@ impl Template {
             }
             Err(Failure { error, written: None, .. }) => Err(error),
             Err(Failure { error, written: Some(written), secrets }) => {
-                if self.debug {
+                if self.debug() {
                     let text = format!("{}\n", written.trim());
                     let text = if self.show_only.is_empty() {
                         text
@@ -155,15 +161,18 @@ impl Template {
                     out::write(text.as_bytes())?;
                     return Err(anyhow!(secrets.hide(&error.to_string())));
                 }
-                let hint = "Use --debug flag to render out invalid YAML";
                 let excerpt = (error.downcast_ref::<render::Error>().map(render::Error::excerpt))
                     .or_else(|| error.downcast_ref::<manifest::Error>().map(manifest::Error::excerpt));
                 let excerpt = excerpt.filter(|excerpt| !excerpt.is_empty());
                 let excerpt =
                     excerpt.map_or_else(String::new, |excerpt| format!("\n\n{}", excerpt.trim_end()));
-                Err(anyhow!(secrets.hide(&format!("{error}\n\n{hint}{excerpt}"))))
+                Err(anyhow!(secrets.hide(&format!("{error}\n\n{HINT}{excerpt}"))))
             }
         }
+    }
+
+    fn name_template(&self) -> Option<&str> {
+        self.name_template.as_deref().filter(|template| !template.is_empty())
     }
 
     fn name_and_chart(&self) -> Result<(String, String)> {
@@ -171,7 +180,7 @@ impl Template {
             [] => bail!(
                 "\"pintle template\" requires at least 1 argument\n\nUsage:  pintle template [NAME] [CHART] [flags]"
             ),
-            [chart] => match &self.name_template {
+            [chart] => match self.name_template() {
                 Some(template) => Ok((
                     render::text("name-template", template).map_err(|error| anyhow!("{error}"))?,
                     chart.clone(),
@@ -180,7 +189,7 @@ impl Template {
                 None => Ok((DEFAULT_NAME.to_owned(), chart.clone())),
             },
             [_, _] if self.generate_name => bail!("cannot set --generate-name and also specify a name"),
-            [_, _] if self.name_template.is_some() => {
+            [_, _] if self.name_template().is_some() => {
                 bail!("cannot set --name-template and also specify a name")
             }
             [name, chart] => Ok((name.clone(), chart.clone())),
@@ -216,14 +225,7 @@ impl Template {
         let capabilities = match &server {
             // As in Helm, what is given counts for nothing beside a cluster.
             Some(server) => server.capabilities(),
-            None => {
-                let mut capabilities = Capabilities::default();
-                if let Some(version) = kube_version {
-                    capabilities.kube_version = version;
-                }
-                capabilities.api_versions.extend(self.api_versions.iter().cloned());
-                capabilities
-            }
+            None => usage::capabilities(kube_version, &self.api_versions),
         };
         let values = coalesce(&chart, &user).map_err(Error::new)?;
         let validate = || match self.skip_schema_validation {
@@ -271,7 +273,7 @@ impl Template {
         let crds = if self.include_crds { chart.crds() } else { Vec::new() };
         let show = Show { hooks: !self.no_hooks, tests: !self.skip_tests };
         let sections = manifest::sections(&crds, manifests, show);
-        let Some(dir) = &self.output_dir else {
+        let Some(dir) = self.output_dir.as_deref().filter(|dir| !dir.is_empty()).map(Path::new) else {
             let text = manifest::print(&sections);
             if self.show_only.is_empty() {
                 return out::write(text.as_bytes());
@@ -279,12 +281,13 @@ impl Template {
             let text = manifest::only(&text, &self.show_only).map_err(Error::msg)?;
             return out::write(text.as_bytes());
         };
-        let named = if self.release_name { dir.join(name) } else { dir.clone() };
+        let named = if self.release_name { dir.join(name) } else { dir.to_owned() };
         let mut written = BTreeSet::new();
         for section in &sections {
             // Helm puts CRDs beside the release's folder.
-            let path = if section.crd { dir } else { &named }.join(section.source);
-            write_file(&path, section, !written.insert(path.clone()))?;
+            let path = usage::joined(if section.crd { dir } else { &named }, section.source);
+            write_file(&path, section, !written.insert(path.clone()))
+                .map_err(|error| if self.debug() { error } else { anyhow!("{error}\n\n{HINT}") })?;
         }
         // Nothing is left to print but the line break that always ends it.
         let text = if self.show_only.is_empty() {
@@ -339,7 +342,15 @@ fn sort(rendered: &Rendered) -> Result<Manifests, Failure> {
 fn write_file(path: &Path, section: &Section<'_>, append: bool) -> Result<()> {
     let failed = |error: io::Error| anyhow!("open {}: {}", path.display(), reason(&error));
     if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).map_err(failed)?;
+        let wrong =
+            |doing: &str, error: &io::Error| anyhow!("{doing} {}: {}", parent.display(), reason(error));
+        match fs::metadata(parent) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(parent).map_err(|error| wrong("mkdir", &error))?;
+            }
+            Err(error) => return Err(wrong("stat", &error)),
+        }
     }
     let mut file = if append {
         fs::OpenOptions::new().append(true).open(path).map_err(failed)?

@@ -3,6 +3,7 @@
 use clap::Args;
 use tera::Value;
 
+use super::usage::{self, Items};
 use crate::values::{self, Sources};
 
 /// Where values come from
@@ -10,8 +11,8 @@ use crate::values::{self, Sources};
 #[command(next_help_heading = "Values")]
 pub struct ValueFlags {
     /// A YAML file with values; - is standard input. May be repeated, later ones win
-    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',')]
-    values: Vec<String>,
+    #[arg(short = 'f', long = "values", value_name = "FILE", value_parser = usage::items)]
+    values: Vec<Items>,
     /// Set values: key1=val1,key2=val2. May be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -33,7 +34,7 @@ impl ValueFlags {
     /// The values of all flags, merged.
     pub fn merge(&self) -> Result<Value, values::Error> {
         let sources = Sources {
-            files: self.values.clone(),
+            files: self.values.iter().flat_map(|items| items.0.clone()).collect(),
             json: self.set_json.clone(),
             set: self.set.clone(),
             strings: self.set_string.clone(),
@@ -53,7 +54,7 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
         return Ok(data);
     }
     if let Some((scheme, _)) = path.split_once("://")
-        && ["http", "https", "oci"].contains(&scheme)
+        && ["http", "https", "oci"].contains(&scheme.to_ascii_lowercase().as_str())
     {
         return Err(format!("{path} is not on this machine; values are not fetched here"));
     }

@@ -10,12 +10,13 @@ mod rules;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use tera::Value;
 
 use super::global::Global;
 use super::out;
+use super::usage;
 use super::values::ValueFlags;
 use super::warnings;
 use crate::chart::{self, Limits};
@@ -134,14 +135,11 @@ impl Lint {
         }
         // Helm does not sort when it lints.
         warnings::start(&[MANIFESTS]);
-        let kube_version = self.kube_version.as_deref().map(|version| {
-            KubeVersion::parse(version).map_err(|error| anyhow!("invalid kube version '{version}': {error}"))
-        });
-        let kube_version = kube_version.transpose()?;
+        let kube_version = usage::kube_version(self.kube_version.as_deref())?;
         let mut paths = self.paths.clone();
         if self.with_subcharts {
             for path in &self.paths {
-                subcharts(&Path::new(path).join("charts"), &mut paths);
+                subcharts(&usage::joined(Path::new(path), "charts"), &mut paths);
             }
         }
         self.global.check()?;
@@ -197,7 +195,7 @@ impl Lint {
         } else {
             PathBuf::from(path)
         };
-        let chart_yaml = dir.join("Chart.yaml");
+        let chart_yaml = usage::joined(&dir, "Chart.yaml");
         if let Err(error) = std::fs::metadata(&chart_yaml) {
             let why = super::values::reason(&error);
             return refused(format!(
