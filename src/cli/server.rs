@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow, bail};
 use kube::Client;
+use serde_json::Value as Json;
 use tera::Value;
 use tokio::runtime::Runtime;
 
@@ -18,6 +19,7 @@ use crate::{
     },
     render::{Capabilities, KubeVersion, Lookup, LookupRecord},
     value::quote::quote,
+    yaml,
 };
 
 /// A cluster that answers.
@@ -72,23 +74,34 @@ impl Server {
     /// In Helm's words: kinds that are not served, all of them up to an object that has none; the first object of somebody
     /// else.
     pub fn check(&self, objects: &[Manifest], release: &str, namespace: &str, take_over: bool) -> Result<()> {
+        let mut asked = Vec::new();
         let mut wrong = Vec::new();
-        for object in objects.iter().filter(|object| !object.object.is_null()) {
-            if let Some(unsaid) = unsaid(object) {
-                // Helm reads no further.
-                wrong.push(format!("error validating \"\": error validating data: {unsaid}"));
-                break;
+        for object in objects {
+            let object = yaml::parse_json(&object.text)?;
+            if object.is_null() {
+                continue;
             }
-            wrong.extend(self.unknown(object));
+            match Asked::of(&object) {
+                Ok(found) => {
+                    wrong.extend(found.iter().filter_map(|object| self.unknown(object)));
+                    asked.extend(found);
+                }
+                Err(Unsaid::Here(text)) => wrong.push(text),
+                Err(Unsaid::Last(text)) => {
+                    // Helm reads no further.
+                    wrong.push(format!("error validating \"\": error validating data: {text}"));
+                    break;
+                }
+            }
         }
         if !wrong.is_empty() {
-            bail!("unable to build kubernetes objects from release manifest: {}", listed(&wrong));
+            bail!("unable to build kubernetes objects from release manifest: {}", listed(wrong));
         }
         if take_over {
             return Ok(());
         }
         self.runtime.block_on(async {
-            for object in objects {
+            for object in &asked {
                 self.not_of_others(object, release, namespace)
                     .await
                     .map_err(|error| anyhow!("unable to continue with install: {error}"))?;
@@ -97,37 +110,38 @@ impl Server {
         })
     }
 
-    fn unknown(&self, object: &Manifest) -> Option<String> {
-        let gvk = Gvk::of(&object.head.api_version, &object.head.kind);
-        if self.cluster.served(&gvk).is_some() {
+    fn unknown(&self, object: &Asked) -> Option<String> {
+        if self.cluster.served(&object.gvk()).is_some() {
             return None;
         }
-        let quoted = |text: &str| quote(text.as_bytes());
+        let Asked { api_version, kind, name, namespace, in_list } = object;
+        let none = format!("no matches for kind {} in version {}", quoted(kind), quoted(api_version));
+        if *in_list {
+            return Some(format!("unable to recognize {none}"));
+        }
         Some(format!(
-            "resource mapping not found for name: {} namespace: {} from \"\": no matches for kind {} in version {}\n\
-             ensure CRDs are installed first",
-            quoted(&object.head.name),
-            quoted(&namespace_of(object)),
-            quoted(&object.head.kind),
-            quoted(&object.head.api_version),
+            "resource mapping not found for name: {} namespace: {} from \"\": {none}\nensure CRDs are installed first",
+            quoted(name),
+            quoted(namespace),
         ))
     }
 
-    async fn not_of_others(&self, object: &Manifest, release: &str, namespace: &str) -> Result<()> {
-        let gvk = Gvk::of(&object.head.api_version, &object.head.kind);
-        let Some(served) = self.cluster.served(&gvk).filter(|_| !object.head.name.is_empty()) else {
-            return Ok(());
-        };
-        let own = namespace_of(object);
+    async fn not_of_others(&self, object: &Asked, release: &str, namespace: &str) -> Result<()> {
+        let gvk = object.gvk();
+        let Some(served) = self.cluster.served(&gvk) else { return Ok(()) };
+        let own = object.namespace.clone();
         let at = match (served.namespaced, own.is_empty()) {
             (false, _) => String::new(),
             (true, true) => namespace.to_owned(),
             (true, false) => own,
         };
         let kind = Arc::new(GroupKind { group: gvk.group.as_str().into(), kind: gvk.kind.as_str().into() });
-        let key = ObjectKey { kind, namespace: at.as_str().into(), name: object.head.name.as_str().into() };
+        let key = ObjectKey { kind, namespace: at.as_str().into(), name: object.name.as_str().into() };
         let shown =
             format!("{} {} in namespace {}", gvk.kind, quote(key.name.as_bytes()), quote(at.as_bytes()));
+        if key.name.is_empty() {
+            bail!("could not get information about the resource {shown}: resource name may not be empty");
+        }
         let live = self.cluster.metadata(&key).await;
         let live =
             live.map_err(|error| anyhow!("could not get information about the resource {shown}: {error}"))?;
@@ -168,25 +182,100 @@ impl Server {
     }
 }
 
-/// The fields that an object must have to say what it is, and has not.
-fn unsaid(object: &Manifest) -> Option<String> {
-    let fields = [("apiVersion", &object.head.api_version), ("kind", &object.head.kind)];
-    let unsaid: Vec<String> = fields
-        .into_iter()
-        .filter(|(_, value)| value.is_empty())
-        .map(|(name, _)| format!("{name} not set"))
-        .collect();
-    (!unsaid.is_empty()).then(|| listed(&unsaid))
+/// What Helm asks the API server about an object.
+struct Asked {
+    api_version: String,
+    kind: String,
+    name: String,
+    namespace: String,
+    /// Whether it is an item of a list.
+    in_list: bool,
 }
 
-/// Several errors as one, as Kubernetes' aggregate writes them.
-fn listed(errors: &[String]) -> String {
-    let listed = errors.join(", ");
-    if errors.len() > 1 { format!("[{listed}]") } else { listed }
+/// Why an object does not say what it is.
+enum Unsaid {
+    /// Those that follow are read all the same.
+    Here(String),
+    /// Nothing that follows is read.
+    Last(String),
 }
 
-fn namespace_of(object: &Manifest) -> String {
-    object.object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned()
+impl Asked {
+    /// The object, or the items of a list.
+    fn of(object: &Json) -> Result<Vec<Self>, Unsaid> {
+        kind_is_said(object).map_err(Unsaid::Last)?;
+        let one = Self::one(object, false);
+        if one.kind.is_empty() {
+            return Err(Unsaid::Here(format!(
+                "unable to decode \"\": Object 'Kind' is missing in '{object}'"
+            )));
+        }
+        let items = object["items"].as_array();
+        if (&*one.api_version, &*one.kind) == ("v1", "List") {
+            let invalid = || Unsaid::Last("invalid object to validate".to_owned());
+            let wrong: Vec<String> =
+                items.ok_or_else(invalid)?.iter().filter_map(|item| kind_is_said(item).err()).collect();
+            if !wrong.is_empty() {
+                return Err(Unsaid::Last(listed(wrong)));
+            }
+        }
+        let Some(items) = items else { return Ok(vec![one]) };
+        let items = items.iter().map(|item| {
+            let mut item = Self::one(item, true);
+            if item.kind.is_empty() {
+                one.kind.strip_suffix("List").unwrap_or_default().clone_into(&mut item.kind);
+                item.api_version.clone_from(&one.api_version);
+            }
+            item
+        });
+        Ok(items.collect())
+    }
+
+    fn one(object: &Json, in_list: bool) -> Self {
+        let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+        let metadata = &object["metadata"];
+        Self {
+            api_version: text(&object["apiVersion"]),
+            kind: text(&object["kind"]),
+            name: text(&metadata["name"]),
+            namespace: text(&metadata["namespace"]),
+            in_list,
+        }
+    }
+
+    fn gvk(&self) -> Gvk {
+        Gvk::of(&self.api_version, &self.kind)
+    }
+}
+
+/// Whether an object has the fields that say what it is (kubectl's `getObjectKind`).
+fn kind_is_said(object: &Json) -> Result<(), String> {
+    if !object.is_object() {
+        return Err("invalid object to validate".to_owned());
+    }
+    let wrong = |name: &str| match &object[name] {
+        Json::Null => Some(format!("{name} not set")),
+        Json::String(_) => None,
+        _ => Some(format!("{name} isn't string type")),
+    };
+    let wrong: Vec<String> = ["apiVersion", "kind"].into_iter().filter_map(wrong).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(listed(wrong)) }
+}
+
+/// Several errors as one, as Kubernetes' aggregate writes them: each text once.
+fn listed(errors: Vec<String>) -> String {
+    let mut once: Vec<String> = Vec::new();
+    for error in errors {
+        if !once.contains(&error) {
+            once.push(error);
+        }
+    }
+    let listed = once.join(", ");
+    if once.len() > 1 { format!("[{listed}]") } else { listed }
+}
+
+fn quoted(text: &str) -> String {
+    quote(text.as_bytes())
 }
 
 struct Live {

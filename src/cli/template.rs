@@ -264,7 +264,8 @@ impl Template {
         let manifests = sort(&rendered)?;
         if let Some(server) = &server {
             let take_over = self.take_ownership || self.is_upgrade;
-            server.check(&manifests.objects, name, &namespace, take_over)?;
+            let checked = server.check(&manifests.objects, name, &namespace, take_over);
+            checked.map_err(|error| anyhow!(rendered.secrets.hide(&format!("{error:#}"))))?;
         }
         Ok((chart, manifests))
     }

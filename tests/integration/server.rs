@@ -97,6 +97,25 @@ async fn charts_see_the_cluster_as_with_helm() {
         same(cluster, &space, &format!("{unknown}---\n{unsaid}---\n{unknown}")).await;
     }
     same(cluster, &space, "# only a comment\n").await;
+    // The same error is told once, a list is its items, and what has no name is refused.
+    same(cluster, &space, &format!("{unknown}---\n{unknown}")).await;
+    let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+    let item = "- {apiVersion: v1, kind: ConfigMap, metadata: {name: listed}}\n";
+    same(cluster, &space, &list(item)).await;
+    same(cluster, &space, &list("- {apiVersion: v1, kind: ConfigMap, metadata: {name: there}}\n")).await;
+    for items in [
+        "- {kind: ConfigMap}\n",
+        "- {apiVersion: v1, kind: Nope, metadata: {name: x}}\n",
+        "- 5\n",
+        "  a: 1\n",
+    ] {
+        same(cluster, &space, &list(items)).await;
+    }
+    same(cluster, &space, "apiVersion: v1\nkind: ConfigMapList\nitems:\n- metadata: {name: listed}\n").await;
+    let (_, error) = same(cluster, &space, "apiVersion: v1\nkind: ConfigMap\n").await;
+    assert!(error.contains("resource name may not be empty"), "{error}");
+    same(cluster, &space, "apiVersion: 5\nkind: ConfigMap\n").await;
+    same(cluster, &space, &format!("kind: ''\napiVersion: v1\n---\n{unknown}")).await;
     assert!(maps.get_opt("rel-looked-up").await.unwrap().is_none());
 }
 
