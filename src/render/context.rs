@@ -78,6 +78,8 @@ pub(super) struct ChartScope {
     pub path: String,
     name: String,
     chart: Value,
+    /// The annotations, where Chart.yaml has none: a nil map in Helm.
+    no_annotations: Option<Value>,
     files: Value,
     parent: Option<usize>,
     children: Vec<usize>,
@@ -88,10 +90,13 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
     fn add(chart: &Chart, path: &str, parent: Option<usize>, into: &mut Vec<ChartScope>) -> usize {
         let mut metadata: Map = chart.metadata.to_value().into_map().unwrap_or_default();
         metadata.insert(Key::Str("IsRoot"), Value::from(parent.is_none()));
+        let annotations = metadata.get(&Key::Str("Annotations"));
+        let no_annotations = annotations.filter(|_| chart.metadata.annotations.is_none()).cloned();
         let number = into.len();
         into.push(ChartScope {
             name: chart.name().to_owned(),
             chart: Value::from(metadata),
+            no_annotations,
             files: files::object(&chart.files),
             parent,
             children: Vec::new(),
@@ -150,6 +155,9 @@ impl<'p> Roots<'p> {
                 .iter()
                 .map(|child| (Key::from(scopes[*child].name.clone()), roots[*child].clone()))
                 .collect();
+            if let Some(annotations) = &scope.no_annotations {
+                run.scope.make_nil(annotations);
+            }
             let entries = [
                 ("Chart", scope.chart.clone()),
                 ("Files", scope.files.clone()),

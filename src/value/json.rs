@@ -284,9 +284,10 @@ impl Writer<'_> {
 
 /// Whether the value is a nil map or slice, which are few and empty.
 fn is_nil(scope: &Scope, value: &Value) -> bool {
+    // A `map[string]string` has its marker.
     let empty = value
         .as_array()
-        .map_or_else(|| value.as_map().is_some_and(|map| map.is_empty()), <[Value]>::is_empty);
+        .map_or_else(|| value.as_map().is_some_and(|map| map.len() <= 1), <[Value]>::is_empty);
     empty && scope.is_nil(value)
 }
 
