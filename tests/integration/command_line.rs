@@ -37,7 +37,8 @@ fn run(program: &Path, case: &str) -> Outcome {
         }
     }
     let output = command.output().unwrap();
-    let text = |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\n", "\n");
+    let here = dir.path().to_str().unwrap();
+    let text = |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\n", "\n").replace(here, "HERE");
     Outcome { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
