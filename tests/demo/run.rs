@@ -106,7 +106,14 @@ impl Stage {
         let established = ["wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"];
         ensure!(self.admin().run("kubectl", &established, "").await?.success, "the kinds are not served");
         self.kubectl(&["create", "namespace", NAMESPACE], "").await?;
-        self.kubectl(&["explain", "prometheus.spec.retention"], "").await?;
+        // The API server publishes the schema of a kind a moment after it serves the kind.
+        let explain = ["explain", "prometheus.spec.retention"];
+        wait::until("the kinds are explained", wait::PATIENCE, || async {
+            let explained = self.admin().run("kubectl", &explain, "").await?.success;
+            Ok(explained.then_some(()))
+        })
+        .await?;
+        self.kubectl(&explain, "").await?;
         Ok(())
     }
 
