@@ -263,6 +263,17 @@ impl Cr {
         self.marks.orphan() || self.deleting && self.orphaning
     }
 
+    /// Whether it and an older or newer state of the same resource were deleted for what it owns to be left. Garbage
+    /// collection takes its finalizer `orphan` off as soon as it has let go of what it knows of.
+    pub fn is_orphaned_as(&self, other: &Cr) -> bool {
+        self.uid() == other.uid() && other.deleting && other.orphaning
+    }
+
+    /// Takes in that whoever deleted it wanted what it owns left.
+    pub fn orphan(&mut self) {
+        self.orphaning = true;
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         self.meta.name.as_deref().unwrap_or_default()

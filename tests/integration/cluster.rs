@@ -9,6 +9,7 @@ use k8s_openapi::api::{
 use kube::{
     Api,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    runtime::conditions,
 };
 use rustix::process::Signal;
 use serde_json::json;
@@ -93,6 +94,11 @@ async fn a_user_has_the_rights_given_and_no_others() {
         Err(kube::Error::Api(status)) => assert_eq!(status.code, 403, "{status:?}"),
         Err(error) => panic!("{error}"),
     };
+
+    // Somebody else makes it in every namespace, some time.
+    wait::object(&space.api::<ConfigMap>(), "kube-root-ca.crt", "it exists", conditions::is_created())
+        .await
+        .unwrap();
 
     let nobody = cluster.user("nobody", &[]).await.unwrap().client().await.unwrap();
     denied(Api::<Pod>::namespaced(nobody, space.name()).list(&ListParams::default()).await.map(drop));

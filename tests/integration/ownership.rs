@@ -155,6 +155,39 @@ async fn an_orphaning_deletion_leaves_everything() {
     }
 }
 
+/// Garbage collection takes its finalizer `orphan` off within milliseconds, and maybe nobody has seen it.
+#[tokio::test]
+async fn an_orphaning_deletion_while_the_operator_is_down() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("orphan-unseen").await.unwrap();
+    let mut operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    samples.create("web", json!({"clusterRole": true})).await.unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    operator.stop().await.unwrap();
+    samples.api().delete("web", &DeleteParams::orphan()).await.unwrap();
+    wait::object(
+        samples.api(),
+        "web",
+        "only our finalizer is left",
+        |web: Option<&kube::api::DynamicObject>| {
+            web.is_some_and(|web| {
+                web.metadata.finalizers.as_deref() == Some(&["pintle.dev/uninstall".to_owned()])
+            })
+        },
+    )
+    .await
+    .unwrap();
+    operator.run().await.unwrap();
+    wait::gone(samples.api(), "web", web.metadata.uid.as_ref().unwrap()).await.unwrap();
+    let deployment = space.api::<Deployment>().get("web").await.unwrap();
+    assert_eq!(deployment.metadata.deletion_timestamp, None);
+    let roles: Api<ClusterRole> = Api::all(space.client());
+    let role = format!("{}-web", space.name());
+    roles.get(&role).await.unwrap();
+    roles.delete(&role, &DeleteParams::default()).await.unwrap();
+}
+
 #[tokio::test]
 async fn an_object_of_another_instance_is_never_taken() {
     let cluster = Cluster::shared().await.unwrap();

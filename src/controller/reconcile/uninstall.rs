@@ -69,6 +69,28 @@ impl Work<'_> {
         }
     }
 
+    /// Whether garbage collection has let go of the members, while nobody was here to see that the deletion asks for it: it
+    /// takes the owner references off first, and then its finalizer.
+    async fn was_let_go(&self) -> Result<bool, Problem> {
+        let left = self.left();
+        // We have begun to delete them.
+        if left.iter().any(|(_, live)| live.deleting) {
+            return Ok(false);
+        }
+        let mut any = false;
+        for (key, _) in left.iter().filter(|(key, live)| !live.keep && self.parent.can_own(key)) {
+            let live = self.cluster().metadata(key).await;
+            let Some(live) = live.map_err(|failure| self.problem("UninstallFailed", key, &failure))? else {
+                continue;
+            };
+            if live.metadata.owner_references.iter().flatten().any(|o| o.uid == self.parent.uid) {
+                return Ok(false);
+            }
+            any = true;
+        }
+        Ok(any)
+    }
+
     /// `pintle.dev/orphan`: everything stays, and nothing of it says any more that it is ours.
     async fn let_everything_go(&self) -> Result<Outcome, Problem> {
         self.watch_members(Vec::new()).await?;
@@ -97,6 +119,9 @@ impl Work<'_> {
             self.keys_of_hooks(hooks, &d.namespace)
         });
         self.watch_members(run.collect()).await?;
+        if self.was_let_go().await? {
+            return self.let_everything_go().await;
+        }
         if let Some(deletion) = &mut deletion
             && let Some(outcome) = self.before_delete(deletion).await?
         {

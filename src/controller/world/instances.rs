@@ -112,7 +112,7 @@ impl World {
 
     /// Takes in a resource that was seen: by a watch, or as the answer to a request of ours. What is older than what is
     /// known is passed over.
-    pub fn saw_instance(&mut self, definition: usize, kind: &str, group: &str, cr: Cr) -> Option<Wanted> {
+    pub fn saw_instance(&mut self, definition: usize, kind: &str, group: &str, mut cr: Cr) -> Option<Wanted> {
         let key = InstanceKey { definition, namespace: cr.namespace().into(), name: cr.name().into() };
         let epoch = self.epoch;
         if let Some((id, _)) = self.instances.get_key_value(&key) {
@@ -120,6 +120,13 @@ impl World {
             let instance = self.instances.get_mut(&key)?;
             let old = &instance.cr;
             instance.epoch = epoch;
+            // One state of many says it, maybe one that comes late.
+            if cr.is_orphaned_as(old) {
+                cr.orphan();
+            } else if old.is_orphaned_as(&cr) {
+                Arc::make_mut(&mut instance.cr).orphan();
+            }
+            let old = &instance.cr;
             // Older; or what a request of ours has answered already.
             if cr.version() != 0
                 && (cr.version() < old.version() || cr.version() == old.version() && cr.uid() == old.uid())
