@@ -137,6 +137,9 @@ fn pretty(scope: &Scope, value: &Value, depth: usize, left: &mut usize) -> Resul
         Some(typed::Type::Duration) => {
             return Ok(Some(Value::from(time::duration_text(typed::number(value).unwrap_or_default()))));
         }
+        Some(kind @ typed::Type::Complex) => {
+            return Err(Error::new(format!("cannot marshal type: {}", kind.name())));
+        }
         // go-yaml has the names of fields in lower case.
         Some(typed::Type::Certificate | typed::Type::KubeVersion | typed::Type::Capabilities) => {
             let plain = to_plain(scope, value)?.into_owned().into_map().unwrap_or_default();

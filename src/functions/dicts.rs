@@ -100,7 +100,8 @@ fn set(call: &Call<'_>) -> Outcome {
         return Err(Error::new("assignment to entry in nil map"));
     }
     call.scope.set(map, &call.text(1), call.arg(2).clone())?;
-    Ok(map.clone())
+    // It was converted to the type of the parameter.
+    Ok(call.scope.retyped(map, None))
 }
 
 fn unset(call: &Call<'_>) -> Outcome {
@@ -110,7 +111,7 @@ fn unset(call: &Call<'_>) -> Outcome {
         return Ok(Value::from(tera::Map::new()));
     }
     call.scope.unset(map, &call.text(1))?;
-    Ok(map.clone())
+    Ok(call.scope.retyped(map, None))
 }
 
 fn has_key(call: &Call<'_>) -> Outcome {
@@ -123,6 +124,9 @@ fn pluck(call: &Call<'_>) -> Outcome {
         call.rest(1).iter().filter_map(|map| Some(call.scope.get(map, &name)?.into_owned())).collect();
     Ok(Value::from(found))
 }
+
+/// The one type of which `dig` takes maps: that of `.Values` is another.
+const MAP: &str = "map[string]interface {}";
 
 fn dig(call: &Call<'_>) -> Outcome {
     let [path @ .., default, map] = call.args else {
@@ -153,10 +157,10 @@ fn dig(call: &Call<'_>) -> Outcome {
 }
 
 fn expect_map(call: &Call<'_>, value: &Value) -> Result<(), Error> {
-    if value.as_map().is_some() && typed::Type::of(value).is_none() {
+    if kind::type_of(call.scope, value) == MAP {
         return Ok(());
     }
-    Err(conversion(call, value, "map[string]interface {}"))
+    Err(conversion(call, value, MAP))
 }
 
 /// The text of Go's panic on a failed type assertion.

@@ -287,7 +287,11 @@ fn slice(call: &Call<'_>) -> Outcome {
         return Ok(Value::bytes(bytes));
     }
     match items.get(range) {
-        Some(part) => Ok(Value::from(part)),
+        // A list of a type keeps it.
+        Some(part) => Ok(match call.scope.named_type(call.arg(0)) {
+            Some(name) => call.list_of(part.to_vec(), name),
+            None => Value::from(part),
+        }),
         None => Err(Error::new("reflect.Value.Slice: slice index out of bounds")),
     }
 }

@@ -20,11 +20,16 @@ pub(super) fn merge_overwrite(call: &Call<'_>) -> Outcome {
 
 fn merged(call: &Call<'_>, overwrite: bool) -> Outcome {
     let first = call.arg(0);
-    let into = if first.as_map().is_some() { first.clone() } else { Value::from(Map::default()) };
+    let into = if first.as_map().is_some() && !call.scope.is_nil(first) {
+        first.clone()
+    } else {
+        Value::from(Map::default())
+    };
     for from in call.rest(1) {
         merge_map(call.scope, &into, from, overwrite, 0)?;
     }
-    Ok(into)
+    // It was converted to the type of the parameter.
+    Ok(call.scope.retyped(&into, None))
 }
 
 fn merge_map(scope: &Scope, into: &Value, from: &Value, overwrite: bool, depth: usize) -> Result<(), Error> {
@@ -51,7 +56,9 @@ fn merge_map(scope: &Scope, into: &Value, from: &Value, overwrite: bool, depth: 
             }
         }
         // Asked only now, since the merge may have filled an empty map.
-        let keeps = old.as_ref().is_some_and(|old| !truth::is_empty(scope, old));
+        // Of numbers, mergo does not know the complex ones.
+        let full = |old: &Value| !truth::is_empty(scope, old) || typed::complex(old).is_some();
+        let keeps = old.as_ref().is_some_and(full);
         if !keeps || overwrite && !both_maps {
             scope.set(into, name, new.clone())?;
         }

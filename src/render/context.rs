@@ -134,15 +134,14 @@ impl<'p> Roots<'p> {
         let release = release.object();
         let mut tables: Vec<Value> = Vec::with_capacity(scopes.len());
         for scope in scopes {
+            let of_parent = scope.parent.and_then(|parent| {
+                let table = tables[parent].as_map()?.get(&Key::Str(&scope.name))?;
+                // What is no table is no values. To the parent it is a map as any other.
+                table.is_map().then(|| run.scope.retyped(table, Some(of_values::NAME)))
+            });
             let table = match scope.parent {
                 None => values.clone(),
-                // What is no table is no values.
-                Some(parent) => tables[parent]
-                    .as_map()
-                    .and_then(|map| map.get(&Key::Str(&scope.name)))
-                    .filter(|table| table.is_map())
-                    .cloned()
-                    .unwrap_or_else(|| Value::from(Map::new())),
+                Some(_) => of_parent.unwrap_or_else(|| Value::from(Map::new())),
             };
             run.scope.name_type(&table, of_values::NAME);
             tables.push(table);

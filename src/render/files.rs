@@ -32,7 +32,11 @@ pub(super) fn call(run: &Run, files: &Value, name: &str, args: &[Value]) -> Resu
     Ok(match name {
         "Get" => typed::text(content().to_vec()),
         "GetBytes" => Value::bytes(content().to_vec()),
-        "Lines" => lines(content()),
+        "Lines" => {
+            let lines = lines(content());
+            run.scope.name_type(&lines, "[]string");
+            lines
+        }
         "Glob" => {
             let glob = Glob::new(&wanted);
             let found = matching(files, glob.as_ref());
@@ -64,7 +68,7 @@ fn entries(files: &Value) -> impl Iterator<Item = (&str, &Value)> {
 /// The lines of a text.
 pub(super) fn lines(content: &[u8]) -> Value {
     if content.is_empty() {
-        return Value::from(Vec::<Value>::new());
+        return crate::value::empty_list();
     }
     let content = content.strip_suffix(b"\n").unwrap_or(content);
     Value::from(

@@ -7,6 +7,7 @@ use tera::{Kwargs, State, Tera, TeraResult, Value};
 use crate::{
     functions::{self, Function},
     gotemplate::lower::{Constant, Form, PathUse, Tables},
+    value::typed,
 };
 
 use super::{call, control, escape, include, path::Path, run::with, vocabulary::answers_text};
@@ -126,6 +127,7 @@ fn register_constants(tera: &mut Tera, constants: Vec<Constant>) {
             Constant::Int(int) => Value::from(int),
             Constant::Uint(uint) => Value::from(uint),
             Constant::Float(float) => Value::from(float),
+            Constant::Complex(real, imaginary) => typed::from_complex(real, imaginary),
         })
         .collect();
     tera.register_filter("_k", move |number: &Value, _: Kwargs, _: &State<'_>| -> TeraResult<Value> {

@@ -34,8 +34,7 @@ pub(super) fn is_method(run: &Run, receiver: &Value, name: &str) -> bool {
 pub(super) fn call(run: &Run, receiver: &Value, name: &str, args: &[Value]) -> Result<Value, Fault> {
     check_count(name, usize::from(matches!(name, "Encode" | "PathValue" | "Table")), args.len())?;
     let Some(path) = args.first() else {
-        // Go's map has another type now, but it is the same map.
-        return if name == "AsMap" { Ok(receiver.clone()) } else { yaml(run, receiver) };
+        return if name == "AsMap" { Ok(run.scope.retyped(receiver, None)) } else { yaml(run, receiver) };
     };
     if name == "Encode" {
         return Err(wrong_type(&run.scope, 1, "io.Writer", path));
@@ -44,10 +43,7 @@ pub(super) fn call(run: &Run, receiver: &Value, name: &str, args: &[Value]) -> R
     match name {
         "Table" => {
             let table = table(run, receiver, &path).map_err(|text| method_error(name, text))?;
-            // Every file will see that it has the name.
-            run.scope.touch();
-            run.scope.name_type(&table, NAME);
-            Ok(table)
+            Ok(run.scope.retyped(&table, Some(NAME)))
         }
         _ => value_at(run, receiver, &path).map_err(|text| method_error(name, text)),
     }

@@ -12,6 +12,7 @@ enum Basic<'v> {
     Int(i64),
     Uint(u64),
     Float(f64),
+    Complex(f64, f64),
     Text(&'v [u8]),
     Nil,
     Other,
@@ -30,6 +31,9 @@ impl<'v> Basic<'v> {
                 Some(typed::Type::Text) => typed::text_bytes(value).map(Self::Text),
                 Some(typed::Type::Duration | typed::Type::Month | typed::Type::Weekday) => {
                     typed::number(value).map(Self::Int)
+                }
+                Some(typed::Type::Complex) => {
+                    typed::complex(value).map(|(real, imaginary)| Self::Complex(real, imaginary))
                 }
                 _ => None,
             },
@@ -68,6 +72,7 @@ pub fn eq(scope: &Scope, first: &Value, others: &[Value]) -> Result<bool, Error>
             (Basic::Int(a), Basic::Uint(b)) => signed_and_unsigned(*a, b).is_eq(),
             (Basic::Uint(a), Basic::Int(b)) => signed_and_unsigned(b, *a).is_eq(),
             (Basic::Float(a), Basic::Float(b)) => *a == b,
+            (Basic::Complex(a, c), Basic::Complex(b, d)) => *a == b && *c == d,
             (Basic::Text(a), Basic::Text(b)) => *a == b,
             (Basic::Nil, Basic::Nil) => true,
             (Basic::Nil, Basic::Other) => scope.is_nil(other),
@@ -132,7 +137,7 @@ pub fn lt(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
         return Err(Error::Unordered);
     }
     match (a, b) {
-        (Basic::Bool(_), Basic::Bool(_)) => Err(Error::Unordered),
+        (Basic::Bool(_), Basic::Bool(_)) | (Basic::Complex(..), Basic::Complex(..)) => Err(Error::Unordered),
         (Basic::Int(a), Basic::Int(b)) => Ok(a < b),
         (Basic::Uint(a), Basic::Uint(b)) => Ok(a < b),
         (Basic::Int(a), Basic::Uint(b)) => Ok(signed_and_unsigned(a, b).is_lt()),
@@ -198,6 +203,9 @@ fn deep_equal_at(scope: &Scope, first: &Value, second: &Value, depth: usize) -> 
             }
         }
         return Ok(true);
+    }
+    if let (Some(a), Some(b)) = (typed::complex(first), typed::complex(second)) {
+        return Ok(a == b);
     }
     if let (Some(a), Some(b)) = (scope.map(first), scope.map(second)) {
         // NaN within one and the same map is equal, as for Go.

@@ -34,6 +34,9 @@ pub enum Error {
     /// A number that JSON does not have; encoding/json's words.
     #[error("json: unsupported value: {0}")]
     UnsupportedNumber(String),
+    /// A value of a type that JSON does not have; encoding/json's words.
+    #[error("json: unsupported type: {0}")]
+    UnsupportedType(&'static str),
     /// A method that encodes failed: the method, the type, and why; encoding/json's words.
     #[error("json: error calling {0} for type {1}: {2}")]
     Marshaler(String, String, String),

@@ -158,6 +158,7 @@ fn model(kind: typed::Type, value: &Value) -> Result<Model<'_>, Error> {
             }
             Model::Fields(found)
         }
+        Type::Complex => return Err(Error::UnsupportedType(kind.name())),
         Type::Error => Model::Fields(Vec::new()),
     })
 }
@@ -282,12 +283,15 @@ impl Writer<'_> {
     }
 }
 
-/// Whether the value is a nil map or slice, which are few and empty.
+/// Whether the value is a nil map, slice or `[]byte`, which are few and empty.
 fn is_nil(scope: &Scope, value: &Value) -> bool {
-    // A `map[string]string` has its marker.
-    let empty = value
-        .as_array()
-        .map_or_else(|| value.as_map().is_some_and(|map| map.len() <= 1), <[Value]>::is_empty);
+    let empty = match (value.as_array(), value.as_map(), value.as_bytes()) {
+        (Some(items), ..) => items.is_empty(),
+        // A `map[string]string` has its marker.
+        (_, Some(map), _) => map.len() <= 1,
+        (.., Some(bytes)) => bytes.is_empty(),
+        _ => false,
+    };
     empty && scope.is_nil(value)
 }
 

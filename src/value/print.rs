@@ -189,6 +189,12 @@ impl Printer<'_> {
         if let Some(items) = typed::items(value) {
             return self.list(items, depth);
         }
+        if let Some((real, imaginary)) = typed::complex(value) {
+            let sign = if go_format_float(imaginary).starts_with('-') { "" } else { "+" };
+            let text = format!("({}{sign}{}i)", go_format_float(real), go_format_float(imaginary));
+            self.out.extend_from_slice(text.as_bytes());
+            return Ok(());
+        }
         if kind.is_pointer() {
             // Go prints a pointer below the top as its address. No type has one there.
             self.out.push(b'&');

@@ -20,6 +20,7 @@ pub fn is_true(scope: &Scope, value: &Value) -> bool {
             Some(typed::Type::Duration | typed::Type::Month | typed::Type::Weekday) => {
                 typed::number(value).is_some_and(|number| number != 0)
             }
+            Some(typed::Type::Complex) => typed::complex(value) != Some((0.0, 0.0)),
             Some(_) => true,
         },
         // NaN is not zero.

@@ -10,6 +10,7 @@
 //! | [`Type::Time`] | see [`Time`] |
 //! | [`Type::Duration`] | `value`: i64 nanoseconds |
 //! | [`Type::Month`], [`Type::Weekday`] | `value`: i64 |
+//! | [`Type::Complex`] | `real`, `imaginary`: f64 |
 //! | [`Type::VersionSet`] | `items`: array of strings |
 //! | [`Type::Files`] | the files by name: bytes |
 //! | [`Type::Error`] | `text`: string |
@@ -43,6 +44,8 @@ pub enum Type {
     Month,
     /// `time.Weekday`.
     Weekday,
+    /// `complex128`, of which templates have constants.
+    Complex,
     /// `*semver.Version` of Masterminds' semver.
     Semver,
     /// `sprig.certificate`: what `genCA` and its kin return.
@@ -62,13 +65,14 @@ pub enum Type {
 }
 
 impl Type {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Text,
         Self::StringMap,
         Self::Time,
         Self::Duration,
         Self::Month,
         Self::Weekday,
+        Self::Complex,
         Self::Semver,
         Self::Certificate,
         Self::Capabilities,
@@ -112,6 +116,7 @@ impl Type {
             Self::Duration => "time.Duration",
             Self::Month => "time.Month",
             Self::Weekday => "time.Weekday",
+            Self::Complex => "complex128",
             Self::Semver => "*semver.Version",
             Self::Certificate => "sprig.certificate",
             Self::Capabilities => "*common.Capabilities",
@@ -131,6 +136,7 @@ impl Type {
             Self::StringMap | Self::Files => "map",
             Self::Duration => "int64",
             Self::Month | Self::Weekday => "int",
+            Self::Complex => "complex128",
             Self::VersionSet => "slice",
             Self::Semver | Self::Capabilities | Self::Error => "ptr",
             Self::Time | Self::Certificate | Self::KubeVersion | Self::BuildInfo => "struct",
@@ -161,7 +167,7 @@ impl Type {
     #[must_use]
     pub const fn methods(self) -> &'static [&'static str] {
         match self {
-            Self::Text | Self::StringMap | Self::Certificate | Self::BuildInfo => &[],
+            Self::Text | Self::StringMap | Self::Complex | Self::Certificate | Self::BuildInfo => &[],
             Self::Time => &[
                 "Add",
                 "AddDate",
@@ -330,6 +336,21 @@ pub fn items(value: &Value) -> Option<&[Value]> {
 pub fn number(value: &Value) -> Option<i64> {
     match Type::of(value)? {
         Type::Duration | Type::Month | Type::Weekday => field(value, "value")?.as_i64(),
+        _ => None,
+    }
+}
+
+/// A complex number.
+#[must_use]
+pub fn from_complex(real: f64, imaginary: f64) -> Value {
+    make(Type::Complex, [("real", Value::from(real)), ("imaginary", Value::from(imaginary))])
+}
+
+/// The real and the imaginary part of a [`Type::Complex`].
+#[must_use]
+pub fn complex(value: &Value) -> Option<(f64, f64)> {
+    match Type::of(value)? {
+        Type::Complex => Some((field(value, "real")?.as_f64()?, field(value, "imaginary")?.as_f64()?)),
         _ => None,
     }
 }

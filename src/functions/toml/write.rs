@@ -78,6 +78,7 @@ impl Writer<'_> {
             return Ok(if all { Kind::Tables } else { Kind::Other });
         }
         let is_map = match typed::Type::of(value) {
+            Some(typed::Type::Complex) => return Err(Error::new("unsupported type: complex128")),
             None => value.is_map(),
             Some(kind) => matches!(kind, typed::Type::StringMap | typed::Type::Files),
         };
@@ -100,6 +101,9 @@ impl Writer<'_> {
     fn entry(&mut self, value: &Value) -> Result<(), Error> {
         if self.key.len() > MAX_DEPTH {
             return Err(value::Error::TooDeep(MAX_DEPTH).into());
+        }
+        if self.key.is_empty() && typed::complex(value).is_some() {
+            return Err(Error::new("unsupported type for key '': complex128"));
         }
         match self.kind(value, 0)? {
             Kind::Nil if !value.is_array() => Ok(()),

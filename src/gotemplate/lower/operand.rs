@@ -238,10 +238,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Operand::Bool(literal) => self.leaf(Ir::Bool(literal.value)),
             Operand::String(literal) => self.text(literal.text),
             Operand::Number(number) => {
-                if number.complex.is_some() {
-                    // Go has them; a value of a chart has no place for one, and no function takes one.
-                    let text = String::from_utf8_lossy(number.text);
-                    return self.fault(&format!("complex number {text} is not supported"));
+                if let Some((real, imaginary)) = number.complex {
+                    return self.outside(Constant::Complex(real, imaginary));
                 }
                 match (number.float, number.int) {
                     (Some(float), _) if is_float(number.text, number.is_char) => {
@@ -283,7 +281,7 @@ pub(super) fn may_fail(operand: &Operand<'_>, param: Param) -> bool {
         (Operand::Field(_) | Operand::Chain(_) | Operand::Identifier(_) | Operand::Pipe(_), _) => true,
         (Operand::Variable(variable), _) => variable.text.contains('.'),
         (Operand::Dot(_), _) => false,
-        (Operand::Number(number), Param::Any) => number.int.is_none(),
+        (Operand::Number(number), Param::Any) => number.int.is_none() && number.complex.is_none(),
         (_, Param::Any)
         | (Operand::String(_), Param::String)
         | (Operand::Bool(_), Param::Bool)

@@ -13,6 +13,8 @@ pub enum Constant {
     Uint(u64),
     /// A `float64`.
     Float(f64),
+    /// A `complex128`: the real and the imaginary part.
+    Complex(f64, f64),
 }
 
 /// What becomes of the field that a path leads to.

@@ -53,3 +53,19 @@ pub(super) fn container_address(value: &Value) -> Option<usize> {
         _ => None,
     }
 }
+
+/// Bytes that are none and can be made nil.
+#[must_use]
+pub(super) fn empty_bytes() -> Value {
+    let bytes: Vec<u8> = Vec::with_capacity(1);
+    Value::bytes(bytes)
+}
+
+/// The address under which a name or nil is known: that of a container, or of what [`empty_bytes`] made.
+pub(super) fn known_address(value: &Value) -> Option<usize> {
+    container_address(value).or_else(|| {
+        let bytes = value.as_bytes().filter(|bytes| bytes.is_empty())?;
+        let none: Vec<u8> = Vec::new();
+        Some(bytes.as_ptr().addr()).filter(|address| *address != none.as_ptr().addr())
+    })
+}

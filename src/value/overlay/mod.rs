@@ -5,6 +5,7 @@
 //! address, the present content of each map that was changed. A template always holds the original value; whoever looks
 //! into a map asks the [`Scope`] for its content.
 
+mod alias;
 mod identity;
 mod walk;
 mod watch;
@@ -21,7 +22,7 @@ use std::{
 use tera::{Map, Value, value::Key};
 
 pub use identity::empty_list;
-use identity::{ByAddress, address, container_address};
+use identity::{ByAddress, address, container_address, empty_bytes, known_address};
 
 use super::{Error, MAX_DEPTH, kind, typed};
 
@@ -31,6 +32,13 @@ struct Changed {
     content: Rc<Map>,
     /// How many of the bytes that are counted as kept are those of entries that were set.
     added: usize,
+}
+
+/// What is known of a map by its address.
+enum State {
+    Changed(Changed),
+    /// It has its entries from another map, whose type is another.
+    Alias(Value),
 }
 
 struct Named {
@@ -44,7 +52,9 @@ struct Named {
 /// A scope belongs to one render on one thread; renders on other threads have their own.
 pub struct Scope {
     changed_any: Cell<bool>,
-    changed: RefCell<ByAddress<Changed>>,
+    changed: RefCell<ByAddress<State>>,
+    /// The aliases of maps.
+    aliases: RefCell<ByAddress<Vec<Value>>>,
     named: RefCell<ByAddress<Named>>,
     text_limit: Cell<usize>,
     lenient: Cell<bool>,
@@ -125,6 +135,7 @@ impl Scope {
         Self {
             changed_any: Cell::new(false),
             changed: RefCell::default(),
+            aliases: RefCell::default(),
             named: RefCell::default(),
             text_limit: Cell::new(Self::TEXT_LIMIT),
             lenient: Cell::new(false),
@@ -181,7 +192,7 @@ impl Scope {
         if !self.changed_any.get() {
             return None;
         }
-        self.changed.borrow().get(&address(map)).map(|changed| Rc::clone(&changed.content))
+        self.changed_content(map)
     }
 
     /// The present content of a map; none for what is not a map.
@@ -241,13 +252,18 @@ impl Scope {
         match typed::Type::of(value) {
             None => Ok(Cow::Owned(Value::none())),
             Some(typed::Type::StringMap) => Ok(Cow::Owned(Value::from(""))),
-            Some(typed::Type::Files) => Ok(Cow::Owned(Value::bytes(Vec::new()))),
+            Some(typed::Type::Files) => {
+                let nil = empty_bytes();
+                self.make_nil(&nil);
+                Ok(Cow::Owned(nil))
+            }
             Some(_) => Err(no_field()),
         }
     }
 
     /// Changes a map, seen through all its aliases.
     fn change<T>(&self, value: &Value, how: impl FnOnce(&mut Changed) -> T) -> Result<T, Error> {
+        let value = &*self.origin(value);
         let map = match value.as_map() {
             Some(map) if typed::Type::of_map(map).is_none() => map,
             _ => {
@@ -264,12 +280,15 @@ impl Scope {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 // Twice: the original and its copy.
-                self.keep(2 * size_of::<Changed>() + 2 * size(value))?;
+                self.keep(2 * size_of::<State>() + 2 * size(value))?;
                 let content = Rc::new(map.clone());
-                entry.insert(Changed { _original: value.clone(), content, added: 0 })
+                entry.insert(State::Changed(Changed { _original: value.clone(), content, added: 0 }))
             }
         };
-        Ok(how(entry))
+        match entry {
+            State::Changed(changed) => Ok(how(changed)),
+            State::Alias(_) => unreachable!("it is no origin of another"),
+        }
     }
 
     /// Counts bytes that the render cannot free.
@@ -352,16 +371,16 @@ impl Scope {
         self.know(value, |named| named.nil = true);
     }
 
-    /// Whether the value is a map or list that [`Scope::make_nil`] made nil. (Go's `nil` itself is none.)
+    /// Whether the value is a map, a list or bytes that [`Scope::make_nil`] made nil. (Go's `nil` itself is none.)
     #[must_use]
     pub fn is_nil(&self, value: &Value) -> bool {
         let named = self.named.borrow();
         !named.is_empty()
-            && container_address(value).and_then(|address| named.get(&address)).is_some_and(|named| named.nil)
+            && known_address(value).and_then(|address| named.get(&address)).is_some_and(|named| named.nil)
     }
 
     fn know(&self, value: &Value, what: impl FnOnce(&mut Named)) {
-        let Some(address) = container_address(value) else { return };
+        let Some(address) = known_address(value) else { return };
         let mut named = self.named.borrow_mut();
         // Past the limit, what would be known of the value is not worth keeping it alive.
         if let Entry::Vacant(entry) = named.entry(address)

@@ -90,12 +90,22 @@ impl<'s> Copy<'s> {
         if depth > MAX_DEPTH {
             return Err(self.scope.too_deep());
         }
+        if self.scope.is_nil(value) {
+            // It takes no entries, so that nobody can tell it from a copy.
+            return Ok(value.clone());
+        }
         if let Some(items) = value.as_array() {
-            let mut copied = Vec::with_capacity(items.len());
+            let name = self.scope.named_type(value);
+            // One of a type keeps it, and needs an address for that even if it is empty.
+            let mut copied = Vec::with_capacity(items.len().max(usize::from(name.is_some())));
             for item in items {
                 copied.push(self.value(item, depth + 1)?);
             }
-            return Ok(Value::from(copied));
+            let copied = Value::from(copied);
+            if let Some(name) = name {
+                self.scope.name_type(&copied, name);
+            }
+            return Ok(copied);
         }
         let Some(map) = self.scope.map(value) else { return Ok(value.clone()) };
         let entered = self.inside.enter(&map)?;
@@ -110,7 +120,11 @@ impl<'s> Copy<'s> {
             copied.insert(key.clone(), copy);
         }
         self.inside.leave(entered);
-        Ok(Value::from(copied))
+        let copied = Value::from(copied);
+        if let Some(name) = self.scope.named_type(value) {
+            self.scope.name_type(&copied, name);
+        }
+        Ok(copied)
     }
 }
 

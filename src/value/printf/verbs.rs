@@ -86,7 +86,7 @@ impl<'s> Printer<'s> {
             }
             'p' => self.pointer(value, 'p'),
             _ => match value.as_bytes() {
-                Some(bytes) => self.bytes(bytes, verb, TOP_BYTES, 0),
+                Some(bytes) => self.bytes(bytes, self.scope.is_nil(value), verb, TOP_BYTES, 0),
                 None if self.by_method(value, verb)? => Ok(()),
                 None => self.value(value, verb, 0),
             },
@@ -161,7 +161,10 @@ impl<'s> Printer<'s> {
             }
             ValueKind::F64 => self.float(value.as_f64().unwrap_or_default(), verb, value),
             ValueKind::String => self.text(value.as_str().unwrap_or_default().as_bytes(), verb, value),
-            ValueKind::Bytes => self.bytes(value.as_bytes().unwrap_or_default(), verb, INNER_BYTES, depth),
+            ValueKind::Bytes => {
+                let (bytes, nil) = (value.as_bytes().unwrap_or_default(), self.scope.is_nil(value));
+                self.bytes(bytes, nil, verb, INNER_BYTES, depth)
+            }
             _ => {
                 self.write(b"<nil>");
                 Ok(())
@@ -214,6 +217,20 @@ impl<'s> Printer<'s> {
         Ok(())
     }
 
+    fn complex(&mut self, (real, imaginary): (f64, f64), verb: char, value: &Value) -> Result<(), Error> {
+        if !matches!(verb, 'v' | 'b' | 'g' | 'G' | 'x' | 'X' | 'f' | 'F' | 'e' | 'E') {
+            return self.bad_verb(verb, Some(value));
+        }
+        self.write(b"(");
+        self.float(real, verb, value)?;
+        // The second part always has a sign.
+        let plus = std::mem::replace(&mut self.layout.plus, true);
+        self.float(imaginary, verb, value)?;
+        self.layout.plus = plus;
+        self.write(b"i)");
+        Ok(())
+    }
+
     fn text(&mut self, text: &[u8], verb: char, value: &Value) -> Result<(), Error> {
         let (layout, out) = (&self.layout, &mut self.out);
         match verb {
@@ -226,7 +243,7 @@ impl<'s> Printer<'s> {
         Ok(())
     }
 
-    fn bytes(&mut self, bytes: &[u8], verb: char, name: &str, depth: usize) -> Result<(), Error> {
+    fn bytes(&mut self, bytes: &[u8], nil: bool, verb: char, name: &str, depth: usize) -> Result<(), Error> {
         let (layout, out) = (&self.layout, &mut self.out);
         match verb {
             's' => layout.text(out, bytes),
@@ -236,6 +253,10 @@ impl<'s> Printer<'s> {
                 let (open, separator, close) = self.brackets(b"[", b"]");
                 if self.layout.sharp_v {
                     self.write(if verb == 'v' { name } else { INNER_BYTES }.as_bytes());
+                    if nil {
+                        self.write(b"(nil)");
+                        return Ok(());
+                    }
                 }
                 self.write(open);
                 for (at, byte) in bytes.iter().enumerate() {
@@ -258,8 +279,8 @@ impl<'s> Printer<'s> {
     fn list(&mut self, value: &Value, items: &[Value], verb: char, depth: usize) -> Result<(), Error> {
         self.check_depth(depth)?;
         let (open, separator, close) = self.brackets(b"[", b"]");
-        if self.layout.sharp_v {
-            self.write(kind::type_of(self.scope, value).as_bytes());
+        if self.layout.sharp_v && self.go_type(value) {
+            return Ok(());
         }
         self.write(open);
         for (at, item) in items.iter().enumerate() {
@@ -277,8 +298,9 @@ impl<'s> Printer<'s> {
         let Some(map) = self.scope.map(value) else { return Ok(()) };
         let entered = self.inside.enter(&map)?;
         let (open, separator, close) = self.brackets(b"map[", b"]");
-        if self.layout.sharp_v {
-            self.write(kind::type_of(self.scope, value).as_bytes());
+        if self.layout.sharp_v && self.go_type(value) {
+            self.inside.leave(entered);
+            return Ok(());
         }
         self.write(open);
         for (at, (key, value)) in map.sorted().into_iter().enumerate() {
@@ -292,6 +314,16 @@ impl<'s> Printer<'s> {
         self.write(close);
         self.inside.leave(entered);
         Ok(())
+    }
+
+    /// Begins a list or map in Go's syntax. True when that is all, since it is nil.
+    fn go_type(&mut self, value: &Value) -> bool {
+        self.write(kind::type_of(self.scope, value).as_bytes());
+        let nil = self.scope.is_nil(value);
+        if nil {
+            self.write(b"(nil)");
+        }
+        nil
     }
 
     fn check_depth(&self, depth: usize) -> Result<(), Error> {
@@ -308,6 +340,9 @@ impl<'s> Printer<'s> {
         }
         if let Some(items) = typed::items(value) {
             return self.list(value, items, verb, depth);
+        }
+        if let Some(parts) = typed::complex(value) {
+            return self.complex(parts, verb, value);
         }
         if kind.is_pointer() {
             if depth > 0 {
@@ -358,16 +393,17 @@ impl<'s> Printer<'s> {
         if !matches!(kind::kind_of(value), "map" | "slice" | "ptr") {
             return self.bad_verb(verb, Some(value));
         }
+        let address = if self.scope.is_nil(value) { 0 } else { ADDRESS };
         match verb {
             'v' if self.layout.sharp_v => {
                 self.write(b"(");
                 self.write(kind::type_of(self.scope, value).as_bytes());
                 self.write(b")(");
-                self.hexadecimal_number(ADDRESS, true);
+                self.hexadecimal_number(address, true);
                 self.write(b")");
             }
-            'v' | 'p' => self.hexadecimal_number(ADDRESS, !self.layout.sharp),
-            'b' | 'o' | 'd' | 'x' | 'X' => return self.integer(ADDRESS, false, verb, value),
+            'v' | 'p' => self.hexadecimal_number(address, !self.layout.sharp),
+            'b' | 'o' | 'd' | 'x' | 'X' => return self.integer(address, false, verb, value),
             _ => return self.bad_verb(verb, Some(value)),
         }
         Ok(())
