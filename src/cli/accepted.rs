@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use super::{out, usage};
+use crate::values::DEBUG;
 
 /// The labels of a release's record that are Helm's own.
 const SYSTEM_LABELS: [&str; 6] = ["name", "owner", "status", "version", "createdAt", "modifiedAt"];
@@ -170,6 +171,15 @@ impl Accepted {
         match given.into_iter().find(|(given, _)| *given) {
             Some((_, text)) => bail!(text),
             None => Ok(()),
+        }
+    }
+
+    /// Logs which version of the chart is asked for.
+    pub fn log_version(&self) {
+        let version = self.version.as_deref().unwrap_or_default();
+        tracing::debug!(target: DEBUG, version, "Original chart version");
+        if version.is_empty() && self.devel {
+            tracing::debug!(target: DEBUG, "setting version to >0.0.0-0");
         }
     }
 

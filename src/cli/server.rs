@@ -19,6 +19,7 @@ use crate::{
     },
     render::{Capabilities, KubeVersion, Lookup, LookupRecord},
     value::quote::quote,
+    values::DEBUG,
     yaml,
 };
 
@@ -295,6 +296,14 @@ impl Lookup for Live {
         }
         let found = self.cluster.fetch(&gvk, &query.namespace, &query.name);
         let found = self.runtime.block_on(found).map_err(|failure| failure.to_string())?;
+        if found.is_none() {
+            let LookupRecord { api_version, kind, namespace, name, .. } = query;
+            if name.is_empty() {
+                tracing::debug!(target: DEBUG, apiVersion = api_version, kind, namespace, "lookup: resource list not found");
+            } else {
+                tracing::debug!(target: DEBUG, apiVersion = api_version, kind, namespace, name, "lookup: resource not found");
+            }
+        }
         Ok(found.map_or_else(|| Value::from(tera::Map::new()), |object| from_json(&object)))
     }
 }

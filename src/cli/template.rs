@@ -19,7 +19,7 @@ use crate::{
     render::{self, Inputs, KubeVersion, Program, Release, Rendered},
     threads,
     value::quote::quote,
-    values::{Schemas, coalesce, process_dependencies},
+    values::{DEBUG, Schemas, coalesce, process_dependencies},
 };
 
 use super::accepted::{Accepted, DryRun};
@@ -99,7 +99,7 @@ pub struct Template {
     /// Do not hold the values against values.schema.json
     #[arg(long)]
     skip_schema_validation: bool,
-    /// Print what was rendered even if it is not valid YAML
+    /// Print what was rendered even if it is not valid YAML, and log as Helm does
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = usage::truth)]
     debug: Option<bool>,
     #[command(flatten)]
@@ -127,7 +127,7 @@ impl Template {
     pub fn run(&self) -> Result<()> {
         self.accepted.check(self.arguments.last().map(String::as_str))?;
         self.global.check()?;
-        warnings::start(&[]);
+        warnings::start(&[], self.debug());
         threads::on_large_stack(|| {
             threads::keep_memory();
             self.run_here()
@@ -141,6 +141,7 @@ impl Template {
 
     fn run_here(&self) -> Result<()> {
         let kube_version = usage::kube_version(self.kube_version.as_deref())?;
+        self.accepted.log_version();
         let place = DryRun::of(self.dry_run.as_deref(), self.validate)?;
         let (name, path) = self.name_and_chart()?;
         match self.render(&name, &path, kube_version, place) {
@@ -208,6 +209,7 @@ impl Template {
         place: DryRun,
     ) -> Result<(Chart, Manifests), Failure> {
         let path = located(path.trim())?;
+        tracing::debug!(target: DEBUG, path = %path.display(), "Chart path");
         let user = self.values.merge().map_err(Error::new)?;
         let chart = chart::load(&path, &chart::Limits::default()).map_err(Error::new)?;
         chart.check_installable().map_err(|error| {

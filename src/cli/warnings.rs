@@ -12,13 +12,15 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use super::out;
 use crate::value::printable::is_printable;
 use crate::value::quote::quote;
+use crate::values::DEBUG;
 
 /// Begins to print what the library logs from level info on, values included: they are the caller's own. What the modules
-/// in `without` log is not printed.
-pub fn start(without: &[&str]) {
+/// in `without` log is not printed; what Helm writes with `--debug` is if `debug` is set.
+pub fn start(without: &[&str], debug: bool) {
     crate::values::repeat_values_in_warnings();
     let own = Targets::new().with_target(env!("CARGO_CRATE_NAME"), LevelFilter::INFO);
     let own = own.with_targets(without.iter().map(|module| (*module, LevelFilter::OFF)));
+    let own = if debug { own.with_target(DEBUG, LevelFilter::DEBUG) } else { own };
     // What logs already goes on to do so.
     let _ = tracing_subscriber::registry().with(Lines.with_filter(own)).try_init();
 }

@@ -40,6 +40,32 @@ pub(crate) fn decode_list(text: &[u8]) -> Result<Option<Value>, Error> {
     }
 }
 
+/// What stands at the beginning of a stream of JSON.
+pub(crate) enum First {
+    /// Nothing but white space.
+    Nothing,
+    /// A value, and where it ends.
+    Value(Value, usize),
+    /// A value without its end.
+    Cut,
+    /// The byte at which something is wrong, and what.
+    Broken(usize, String),
+}
+
+/// The first value of a stream, as encoding/json's `Decoder` finds it. Numbers of any size are values.
+pub(crate) fn first_value(text: &[u8]) -> First {
+    let mut decoder = Decoder { text, at: 0, number: None };
+    decoder.space();
+    if decoder.at == text.len() {
+        return First::Nothing;
+    }
+    match decoder.value(0) {
+        Ok(value) => First::Value(value, decoder.at),
+        Err(_) if decoder.at >= text.len() => First::Cut,
+        Err(error) => First::Broken(decoder.at, error.to_string()),
+    }
+}
+
 /// The word that Go's errors have for a JSON value.
 fn kind(value: &Value) -> &'static str {
     match value.kind() {

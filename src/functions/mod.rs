@@ -40,6 +40,7 @@ mod urls;
 
 pub use call::Call;
 pub use error::Error;
+pub(crate) use json::{First, first_value};
 pub use param::Param;
 pub use paths::cleaned as clean_path;
 pub use printing::query_escaped;

@@ -17,6 +17,9 @@ pub use user::Sources;
 
 use crate::value::Scope;
 
+/// Under which target the log has what Helm writes with `--debug`, in its words.
+pub const DEBUG: &str = "helm";
+
 /// Why values do not go together. The text is Helm's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

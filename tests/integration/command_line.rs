@@ -58,6 +58,11 @@ fn said(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().replace("helm ", "pintle ")
 }
 
+/// What Helm logs for who looks for mistakes.
+fn debugged(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("level=DEBUG")).collect()
+}
+
 #[test]
 fn command_lines_do_what_helm_does() {
     let helm = program("helm").unwrap();
@@ -69,6 +74,7 @@ fn command_lines_do_what_helm_does() {
         let expected = run(&helm, case);
         let got = run(Path::new(env!("CARGO_BIN_EXE_pintle")), case);
         let same = (expected.code, &expected.out) == (got.code, &got.out);
+        let same = same && debugged(&expected.err) == debugged(&got.err);
         if !same || !said(&got.err).starts_with(&said(&expected.err)) {
             let name = case.lines().next().unwrap_or_default();
             wrong.push(format!("{name}\n  helm: {expected:?}\n  ours: {got:?}"));

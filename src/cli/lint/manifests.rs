@@ -1,9 +1,11 @@
 //! Rules for what templates render.
 
 use serde_json::Value as Json;
+use tera::Value;
 
 use super::deprecated;
 use super::names::complaints;
+use super::stream::heads;
 use super::{Linter, Severity};
 use crate::chart::Decoder;
 use crate::value::quote::quote;
@@ -29,26 +31,24 @@ static HEAD: Shape = Shape::Struct(&[
     ("Metadata", Shape::Struct(METADATA_FIELDS)),
 ]);
 
-/// The heads of the documents of a file, `None` for empty ones, up to the first that is none.
-pub(super) fn heads(text: &[u8]) -> impl Iterator<Item = Result<Option<Head>, String>> {
-    let mut broken = false;
-    yaml::documents(text).map_while(move |document| {
-        if broken {
-            return None;
-        }
-        let head = document.map_err(|e| e.to_string()).and_then(|document| head(&document));
-        broken = head.is_err();
-        Some(head)
-    })
+/// The head of a document of YAML, none of an empty one.
+pub(super) fn yaml_head(document: &[u8]) -> Result<Option<Head>, String> {
+    head(&yaml::parse_shaped(document, &HEAD, false).map_err(|e| e.to_string())?)
 }
 
-fn head(document: &[u8]) -> Result<Option<Head>, String> {
-    let object = yaml::parse_shaped(document, &HEAD, false).map_err(|e| e.to_string())?;
+/// The head of a value of JSON.
+pub(super) fn json_head(value: &Value) -> Result<Option<Head>, String> {
+    let object = serde_json::to_value(value).map_err(|e| e.to_string())?;
+    let within = "error unmarshaling JSON: while decoding JSON: ";
+    head(&object).map_err(|text| text.strip_prefix(within).map_or_else(|| text.clone(), str::to_owned))
+}
+
+fn head(object: &Json) -> Result<Option<Head>, String> {
     if object.is_null() {
         return Ok(None);
     }
     let mut head = Head::default();
-    Decoder::read(&object, |decoder, object| {
+    Decoder::read(object, |decoder, object| {
         decoder.fields(object, "rules.k8sYamlStruct", &HEAD, |d, field, value| match field {
             "apiVersion" => d.string(value, &mut head.api_version),
             "Kind" => d.string(value, &mut head.kind),

@@ -7,6 +7,7 @@ mod deprecated;
 mod manifests;
 mod names;
 mod rules;
+mod stream;
 
 use std::path::{Path, PathBuf};
 
@@ -51,13 +52,9 @@ pub struct Lint {
     namespace: Option<String>,
     #[command(flatten)]
     values: ValueFlags,
-    /// Verbose output
-    #[arg(
-        long,
-        hide_short_help = true,
-        help_heading = "Taken as Helm takes them, for scripts: they change nothing of what is printed"
-    )]
-    debug: bool,
+    /// Log the schemas that the values are held against
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_short_help = true, value_parser = usage::truth)]
+    debug: Option<bool>,
     #[command(flatten)]
     global: Global,
 }
@@ -134,7 +131,8 @@ impl Lint {
             bail!("\"pintle lint\" requires at least 1 argument\n\nUsage:  pintle lint PATH [flags]");
         }
         // Helm does not sort when it lints.
-        warnings::start(&[MANIFESTS]);
+        let debug = self.debug.unwrap_or_else(|| usage::switched_on("HELM_DEBUG"));
+        warnings::start(&[MANIFESTS], debug);
         let kube_version = usage::kube_version(self.kube_version.as_deref())?;
         let mut paths = self.paths.clone();
         if self.with_subcharts {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tera::Value;
 
-use super::{Linter, Severity, cluster, manifests};
+use super::{Linter, Severity, cluster, manifests, stream};
 use crate::chart::{self, Chart, Limits};
 use crate::render::{Capabilities, Inputs, Program, Release};
 use crate::values::{Schemas, coalesce, merge_over, process_dependencies, schema};
@@ -155,7 +155,7 @@ pub(super) fn crds(linter: &mut Linter<'_>) {
     let Some(chart) = linter.rule(Severity::Error, FOLDER, loaded) else { return };
     for crd in chart.crds() {
         let place = &*crd.file.name;
-        for head in manifests::heads(&crd.file.data) {
+        for head in stream::heads(&crd.file.data) {
             let head = head.map_err(|e| format!("unable to parse YAML: {e}"));
             let Some(head) = linter.rule(Severity::Error, place, head) else { return };
             let Some(head) = head else { continue };

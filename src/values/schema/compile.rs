@@ -11,6 +11,7 @@ use super::plain;
 use super::url::{self, split, token};
 use super::validate;
 use crate::value::quote::quote;
+use crate::values::DEBUG;
 use keywords::Read;
 
 /// The name under which Helm's library knows a chart's schema.
@@ -26,6 +27,8 @@ impl Schema {
     /// Compiles a chart's schema.
     pub(super) fn compile(text: &[u8]) -> Result<Self, String> {
         let document = parse(text)?;
+        let shown = || String::from_utf8_lossy(text);
+        tracing::debug!(target: DEBUG, schema = %shown(), "unmarshalled JSON schema");
         let mut compiler = Compiler { assert_formats: false, ..Compiler::default() };
         compiler.compile(LOCATION, Some(document))
     }

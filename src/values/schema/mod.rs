@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tera::Value;
 
-use super::Error;
+use super::{DEBUG, Error};
 use crate::chart::{Chart, Content};
 use crate::value::Scope;
 use crate::value::kind::type_of;
@@ -59,11 +59,14 @@ impl Schemas {
 
     fn collect(&self, chart: &Chart, values: &Value, report: &mut String) {
         if let Some(text) = &chart.schema {
+            tracing::debug!(target: DEBUG, { "chart-name" = chart.name() }, "chart name");
             let schema = self.compiled(text);
             if let Err(text) = check(&schema, values) {
                 write!(report, "{}:\n{text}", chart.name()).expect("a string takes all text");
             }
         }
+        let (name, dependencies) = (chart.name(), chart.dependencies.len());
+        tracing::debug!(target: DEBUG, chart = name, dependencies, "number of dependencies in the chart");
         for sub in &chart.dependencies {
             let Some(inner) = super::field(values, sub.name()) else { continue };
             if inner.is_map() {
