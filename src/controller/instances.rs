@@ -5,14 +5,17 @@ use std::sync::Arc;
 use futures::{StreamExt as _, TryStreamExt as _, pin_mut};
 use kube::{
     core::ApiResource,
-    runtime::{
-        WatchStreamExt as _,
-        watcher::{Event, watcher},
-    },
+    runtime::{WatchStreamExt as _, watcher::Event},
 };
 use tokio::sync::watch;
 
-use super::{Operator, cr::Cr, metrics::OfKind, queue::InstanceKey, watches::failure_of};
+use super::{
+    Operator,
+    cr::Cr,
+    metrics::OfKind,
+    queue::InstanceKey,
+    watches::{failure_of, watched},
+};
 use crate::release::cluster::dynamic;
 
 impl Operator {
@@ -31,7 +34,7 @@ impl Operator {
         if !selector.is_empty() {
             config = config.labels(&selector);
         }
-        let events = watcher(api, config)
+        let events = watched(api, config)
             .inspect_err(|error| {
                 tracing::warn!(%kind, error = %failure_of(error), "a watch failed and will be tried again");
                 self.metrics.watch_failures.get_or_create(&OfKind { kind: kind.clone() }).inc();

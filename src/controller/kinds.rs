@@ -10,13 +10,14 @@ use std::{
 };
 
 use futures::{StreamExt as _, pin_mut};
-use kube::runtime::{
-    WatchStreamExt as _,
-    watcher::{Event, watcher},
-};
+use kube::runtime::{WatchStreamExt as _, watcher::Event};
 use tokio::{task::AbortHandle, time::Instant};
 
-use super::{Operator, trigger::Trigger, watches::failure_of};
+use super::{
+    Operator,
+    trigger::Trigger,
+    watches::{failure_of, watched},
+};
 use crate::release::{
     cluster::dynamic,
     inventory::GroupKind,
@@ -59,7 +60,7 @@ impl Operator {
     async fn run_kinds(self: Arc<Self>) {
         let Some((_, resource, _)) = self.cluster.resource(&GroupKind::parse(CRD)) else { return };
         let api = dynamic::<Seen<Meta>>(self.cluster.client().clone(), &resource, "");
-        let events = watcher(api, self.settings.watch_config()).default_backoff();
+        let events = watched(api, self.settings.watch_config()).default_backoff();
         pin_mut!(events);
         let mut told = false;
         let mut epoch = self.cluster.epoch();

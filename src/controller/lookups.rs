@@ -11,10 +11,7 @@ use std::{
 use futures::{StreamExt as _, pin_mut};
 use kube::{
     core::ApiResource,
-    runtime::{
-        WatchStreamExt as _,
-        watcher::{Event, watcher},
-    },
+    runtime::{WatchStreamExt as _, watcher::Event},
 };
 use tokio::task::AbortHandle;
 
@@ -23,7 +20,7 @@ use super::{
     events::{Level, Said, about},
     queue::{InstanceId, InstanceKey},
     trigger::Trigger,
-    watches::failure_of,
+    watches::{failure_of, watched},
 };
 use crate::{
     api::Gvk,
@@ -224,7 +221,7 @@ impl Operator {
         if !record.name.is_empty() {
             config = config.fields(&format!("metadata.name={}", record.name));
         }
-        let events = watcher(api, config).default_backoff();
+        let events = watched(api, config).default_backoff();
         pin_mut!(events);
         let mut told = false;
         // The objects, by hash of namespace and name.

@@ -17,14 +17,15 @@ use k8s_openapi::api::core::v1::Event as Told;
 use kube::{
     Api,
     api::ListParams,
-    runtime::{
-        WatchStreamExt as _,
-        watcher::{Event, watcher},
-    },
+    runtime::{WatchStreamExt as _, watcher::Event},
 };
 use tokio::{sync::Semaphore, task::AbortHandle};
 
-use super::{Operator, queue::InstanceId, watches::failure_of};
+use super::{
+    Operator,
+    queue::InstanceId,
+    watches::{failure_of, watched},
+};
 use crate::release::{
     inventory::{GroupKind, ObjectKey},
     pods::Pod,
@@ -159,7 +160,7 @@ impl Operator {
         // Nobody closes it.
         let Ok(_turn) = self.pods.turns.clone().acquire_owned().await else { return };
         let api: Api<Pod> = Api::namespaced(self.cluster.client().clone(), &namespace);
-        let events = watcher(api, self.settings.watch_config()).default_backoff();
+        let events = watched(api, self.settings.watch_config()).default_backoff();
         pin_mut!(events);
         let mut told = false;
         let mut listed: Troubles = HashMap::new();

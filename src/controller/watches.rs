@@ -9,14 +9,16 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt as _, TryStreamExt as _, pin_mut};
+use futures::{Stream, StreamExt as _, TryStreamExt as _, pin_mut, stream};
 use kube::{
+    Api, Resource,
     core::ApiResource,
     runtime::{
         WatchStreamExt as _,
         watcher::{self, Event, watcher},
     },
 };
+use serde::de::DeserializeOwned;
 use tokio::{sync::watch, task::AbortHandle};
 
 use super::{Operator, metrics::OfKind};
@@ -189,7 +191,7 @@ impl Operator {
         let api = dynamic::<Seen<D>>(self.cluster.client().clone(), &resource, &namespace);
         let config = self.settings.watch_config().labels(names::DEFINITION);
         // An error is reported before the stream waits to try again.
-        let events = watcher(api, config)
+        let events = watched(api, config)
             .inspect_err(|error| {
                 let failure = failure_of(error);
                 self.cluster.doubt(&failure);
@@ -239,6 +241,26 @@ impl Operator {
             }
         }
     }
+}
+
+/// A watcher that lists anew once the version that it would go on from is forgotten, in whichever way the API server says so.
+/// kube's own does after an error within the watch, but when the request is refused it would make the same one for ever.
+pub(super) fn watched<K>(
+    api: Api<K>,
+    config: watcher::Config,
+) -> impl Stream<Item = watcher::Result<Event<K>>> + Send
+where
+    K: Resource + Clone + DeserializeOwned + std::fmt::Debug + Send + 'static,
+{
+    let begin = move || watcher(api.clone(), config.clone()).boxed();
+    stream::unfold((begin(), begin), |(mut events, begin)| async move {
+        let event = events.next().await?;
+        if matches!(&event, Err(watcher::Error::WatchStartFailed(kube::Error::Api(status))) if status.code == 410)
+        {
+            events = begin();
+        }
+        Some((event, (events, begin)))
+    })
 }
 
 /// What a watcher's error means for a request.

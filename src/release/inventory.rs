@@ -157,7 +157,7 @@ impl Extent {
         }
     }
 
-    /// The parent's metadata for server-side apply: label, annotations, and our finalizer where `finalizer` wants it.
+    /// The parent's metadata for server-side apply: its uid, label, annotations, and our finalizer where `finalizer` wants it.
     pub fn parent_patch(&self, parent: &Parent, finalizer: bool) -> Value {
         let (kinds, namespaces) = self.texts();
         let mut annotations = json!({
@@ -169,6 +169,8 @@ impl Extent {
         }
         let mut metadata = json!({
             "name": parent.name,
+            // Without it, an apply would make one that was deleted anew.
+            "uid": parent.uid,
             "labels": { names::APPLYSET_ID: parent.set() },
             "annotations": annotations,
         });

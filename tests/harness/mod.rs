@@ -13,6 +13,7 @@
 )]
 
 mod access;
+mod between;
 mod certificates;
 mod cluster;
 mod namespace;
@@ -23,6 +24,7 @@ mod storage;
 pub mod wait;
 
 pub use access::{Credentials, Grant, Output, rule};
+pub use between::{Between, Expired};
 pub use cluster::{ATTACH, Cluster, Options};
 pub use namespace::Namespace;
 pub use observe::{AuditMark, Metrics, Request};

@@ -7,6 +7,7 @@
 mod harness;
 
 mod adoption;
+mod behind;
 mod cluster;
 mod command_line;
 mod commands;

@@ -20,7 +20,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Cluster, Credentials, Grant, Metrics, Namespace, Process, process, rule, wait};
+use crate::harness::{
+    Between, Cluster, Credentials, Grant, Metrics, Namespace, Process, process, rule, wait,
+};
 
 /// The kinds of the test chart. An operator of another namespace may have another chart for them.
 pub const GROUP: &str = "test.pintle.dev";
@@ -212,6 +214,13 @@ impl Operator {
         let mut config: Value = serde_yaml::from_str(&fs::read_to_string(path)?)?;
         config["clusters"][0]["cluster"]["server"] = address.into();
         Ok(fs::write(path, serde_yaml::to_string(&config)?)?)
+    }
+
+    /// Lets the next run reach the API server by a way of the test's.
+    pub async fn go_between(&self) -> Result<Between> {
+        let between = Between::of(&self.credentials).await?;
+        self.go_through(between.address())?;
+        Ok(between)
     }
 
     /// Waits until it has asked for nothing for a while: Events are written behind the work.

@@ -81,7 +81,11 @@ impl Work<'_> {
                 &Patch::Apply(&patch),
             )
             .await
-            .map_err(|e| Problem::of_failure("ClaimFailed", &Failure::of(e)))?;
+            .map_err(|e| match Failure::of(e) {
+                // Not the one with this uid, which others' fields cannot be a reason for: it is forced.
+                Failure::Conflict(_) | Failure::NotFound(_) => self.over(),
+                failure => Problem::of_failure("ClaimFailed", &failure),
+            })?;
         self.operator.saw_instance(self.id.definition, seen);
         Ok(())
     }
@@ -149,6 +153,9 @@ impl Work<'_> {
             }
             _ => None,
         };
+        if matches!(why, Why::Drifted | Why::Lost) && self.may_be_the_end(desired, before.as_ref()) {
+            self.must_stay().await?;
+        }
         let was_ours = !matches!(why, Why::Missing);
         if let Some(live) = &before
             && (doubtful || why == Why::Lost)

@@ -9,6 +9,7 @@ use std::{
     time::Instant,
 };
 
+use tokio::sync::OnceCell;
 use tracing::Instrument as _;
 
 use super::{Work, status::Problem};
@@ -45,6 +46,7 @@ impl Work<'_> {
             memory: self.memory.clone(),
             inputs: self.inputs,
             hook_pods: OnceLock::new(),
+            stays: OnceCell::new(),
         };
         old.put_back(release.revision, &release.manifest_digest).instrument(step!("keep deployed")).await
     }

@@ -22,6 +22,7 @@ mod deployed;
 mod drifted;
 mod hooks;
 mod looked_up;
+mod over;
 mod render;
 mod report;
 mod status;
@@ -33,6 +34,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio::sync::OnceCell;
 use tracing::{Instrument as _, field::Empty};
 
 use self::{
@@ -199,6 +201,7 @@ impl Operator {
         }
         match work.deploy(everything).await {
             Ok(outcome) => outcome,
+            Err(problem) if work.is_over(&problem) => Outcome::Gone,
             Err(problem) => work.report_failure(problem).await,
         }
     }
@@ -216,6 +219,8 @@ struct Work<'a> {
     inputs: Inputs,
     /// Where the Pods are that a hook waits for.
     hook_pods: OnceLock<Box<str>>,
+    /// Whether the API server has said that the resource is there, and is to stay.
+    stays: OnceCell<bool>,
 }
 
 impl<'a> Work<'a> {
@@ -243,6 +248,7 @@ impl<'a> Work<'a> {
             memory: instance.memory,
             inputs,
             hook_pods: OnceLock::new(),
+            stays: OnceCell::new(),
         })
     }
 
