@@ -1,7 +1,7 @@
 //! Events: what a person who looks at an instance would want to know.
 //!
 //! They are written one after the other, behind the work they tell of: a reconcile never waits for one, they give way to
-//! reconciles for a while, and a storm drops some. The same event again within a few minutes becomes a count on the first, as Kubernetes has it.
+//! reconciles for a while, and a storm drops some (see [`super::backlog`]). The same event again within a few minutes becomes a count on the first, as Kubernetes has it.
 
 use std::{
     collections::HashMap,
@@ -25,9 +25,11 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use serde_json::json;
-use tokio::sync::mpsc;
 
-use super::metrics::Metrics;
+use super::{
+    backlog::{self, Backlog, Taker},
+    metrics::Metrics,
+};
 use crate::{
     api::status::cut,
     release::{
@@ -38,8 +40,6 @@ use crate::{
 
 /// The longest note that the API takes, in bytes.
 const NOTE_LIMIT: usize = 1024;
-/// So many events may wait to be written.
-const WAITING: usize = 4096;
 /// So long an event gives way to reconciles.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it is looked whether it may go.
@@ -76,10 +76,8 @@ pub struct Said {
 }
 
 /// Where events are handed in.
-#[derive(Clone)]
 pub struct Events {
-    /// None is the end.
-    sender: mpsc::Sender<Option<Said>>,
+    backlog: Backlog,
     metrics: Arc<Metrics>,
 }
 
@@ -90,23 +88,20 @@ impl Events {
         metrics: Arc<Metrics>,
         busy: Arc<AtomicBool>,
     ) -> (Self, impl Future<Output = ()> + Send) {
-        let (sender, receiver) = mpsc::channel(WAITING);
-        (Events { sender, metrics }, write(client, receiver, busy))
+        let (backlog, taker) = backlog::new();
+        (Events { backlog, metrics: metrics.clone() }, write(client, taker, busy, metrics))
     }
 
-    /// Hands in an event. It is dropped when too many wait.
+    /// Hands in an event. When too many wait, it is dropped, or one that is less important.
     pub fn say(&self, said: Said) {
-        if self.sender.try_send(Some(said)).is_err() {
+        if !self.backlog.add(said) {
             self.metrics.events_dropped.inc();
         }
     }
-}
 
-impl Events {
     /// Lets the writer end once it has written what waits.
-    pub async fn end(&self) {
-        // It has ended already, then.
-        let _ = self.sender.send(None).await;
+    pub fn end(&self) {
+        self.backlog.end();
     }
 }
 
@@ -139,14 +134,15 @@ struct Written {
     at: Instant,
 }
 
-async fn write(client: Client, mut waiting: mpsc::Receiver<Option<Said>>, busy: Arc<AtomicBool>) {
+async fn write(client: Client, mut waiting: Taker, busy: Arc<AtomicBool>, metrics: Arc<Metrics>) {
     let mut written: HashMap<u64, Written> = HashMap::new();
     // The name of the Pod, when it is told.
     let instance =
         std::env::var("POD_NAME").or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "pintle".into());
     let mut gave_way = Instant::now();
     let mut old_api = false;
-    while let Some(Some(said)) = waiting.recv().await {
+    let mut told = false;
+    while let Some(said) = waiting.next().await {
         while busy.load(Relaxed) && gave_way.elapsed() < PATIENCE {
             tokio::time::sleep(LOOK).await;
         }
@@ -198,7 +194,14 @@ async fn write(client: Client, mut waiting: mpsc::Receiver<Option<Said>>, busy: 
         };
         if let Err(error) = result {
             written.remove(&key);
-            tracing::debug!(%error, "an event was not written");
+            metrics.events_dropped.inc();
+            // One that may not be written tells of all the others.
+            let refused = matches!(&error, kube::Error::Api(status) if status.code == 403);
+            if refused && !std::mem::replace(&mut told, true) {
+                tracing::warn!(%error, "Events cannot be written");
+            } else {
+                tracing::debug!(%error, "an Event was not written");
+            }
         }
     }
 }

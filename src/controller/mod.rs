@@ -3,6 +3,7 @@
 //! An [`Operator`] watches the custom resources of its definitions and the members of their instances. What it sees goes
 //! into the [`world`]; what asks for a reconcile goes into the [`queue`]; what runs is [`reconcile`].
 
+mod backlog;
 pub mod charts;
 pub mod cr;
 pub mod events;
@@ -208,7 +209,7 @@ impl Operator {
         self.kinds.stop();
         self.pods.stop();
         self.lookups.stop();
-        self.events.end().await;
+        self.events.end();
         Ok(())
     }
 
