@@ -54,6 +54,16 @@ pub struct Record {
     pub config: Option<Value>,
     /// The objects, as YAML documents.
     pub manifest: String,
+    /// The hooks.
+    pub hooks: Option<Vec<Hook>>,
+}
+
+/// A hook of a revision.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Hook {
+    /// Its object, as a YAML document.
+    pub manifest: String,
 }
 
 /// How a revision went.
@@ -88,16 +98,28 @@ impl Record {
     /// # Errors
     /// When it is not YAML.
     pub fn objects(&self) -> Result<Vec<Value>, String> {
-        let mut objects = Vec::new();
-        for document in manifest::split(&self.manifest) {
-            let object =
-                yaml::parse_json(document).map_err(|error| format!("the release's manifest: {error}"))?;
-            if !object.is_null() {
-                objects.push(Rendered { source: String::new(), object });
-            }
-        }
-        Ok(flat(objects).into_iter().map(|rendered| rendered.object).collect())
+        read([&*self.manifest])
     }
+
+    /// The objects of the hooks, lists expanded.
+    ///
+    /// # Errors
+    /// When one is not YAML.
+    pub fn hook_objects(&self) -> Result<Vec<Value>, String> {
+        read(self.hooks.iter().flatten().map(|hook| &*hook.manifest))
+    }
+}
+
+fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Vec<Value>, String> {
+    let mut objects = Vec::new();
+    for document in texts.into_iter().flat_map(manifest::split) {
+        let object =
+            yaml::parse_json(document).map_err(|error| format!("the release's manifest: {error}"))?;
+        if !object.is_null() {
+            objects.push(Rendered { source: String::new(), object });
+        }
+    }
+    Ok(flat(objects).into_iter().map(|rendered| rendered.object).collect())
 }
 
 /// Reads the field `release` of a record.

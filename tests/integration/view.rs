@@ -6,7 +6,7 @@ use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Secret, Service},
 };
-use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
 use crate::{
@@ -310,6 +310,8 @@ async fn a_release_keeps_what_its_chart_generated() {
         "templates/all.yaml",
         r#"{{- $password := randAlphaNum 24 }}
 {{- $cert := genSelfSignedCert .Release.Name nil (list "web.local") 365 }}
+{{- $ca := genCA "web-ca" 365 }}
+{{- $signed := genSignedCert "web" nil (list "web") 365 $ca }}
 apiVersion: v1
 kind: Secret
 metadata: {name: web}
@@ -327,6 +329,17 @@ data:
   id: {{ uuidv4 }}
   checksum: {{ sha256sum $password }}
   gone: {{ .Values.gone | default "nothing" | quote }}
+  ca: {{ $ca.Cert | quote }}
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: web-tls
+  annotations: {helm.sh/hook: "pre-install,pre-upgrade"}
+stringData:
+  ca.key: {{ $ca.Key | quote }}
+  tls.crt: {{ $signed.Cert | quote }}
+  tls.key: {{ $signed.Key | quote }}
 "#,
     );
     let folder = chart.display().to_string();
@@ -346,7 +359,7 @@ data:
     let adopted = pintle(cluster, &["adopt", "web", "-n", n, "--watches-file", &file]).await;
     assert_eq!(adopted.code, Some(0), "{}\n{}", adopted.error, adopted.out);
     assert!(adopted.error.contains("nothing that runs would change"), "{}", adopted.error);
-    assert!(adopted.error.contains("4 generated values are kept"), "{}", adopted.error);
+    assert!(adopted.error.contains("6 generated values are kept"), "{}", adopted.error);
     let samples = Resources::new(&space, "Sample");
     let web = samples.ready(&operator, "web").await.unwrap();
     assert!(!web.metadata.annotations.unwrap().contains_key("pintle.dev/suspend"));
@@ -360,9 +373,90 @@ data:
     let mut expected = before.clone();
     expected.1.insert("gone".into(), "nothing".into());
     assert_eq!(data().await, expected, "the annotation pintle.dev/unset goes before the spec");
-    let all = secrets.list(&kube::api::ListParams::default()).await.unwrap().items;
+    let all = secrets.list(&ListParams::default()).await.unwrap().items;
     let kept = all.iter().find(|s| s.type_.as_deref() == Some("pintle.dev/generated-values")).unwrap();
     assert_eq!(kept.metadata.owner_references.as_ref().unwrap()[0].name, "web");
+}
+
+/// When an upgrade fails, Helm leaves the revision before it deployed, and whatever it did of the new one.
+#[tokio::test]
+async fn a_release_whose_upgrade_failed_is_taken_over_as_it_is_deployed() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("adopt-failed").await.unwrap();
+    let n = space.name();
+    let scratch = tempfile::tempdir().unwrap();
+    let chart = scratch.path().join("fails");
+    std::fs::create_dir_all(chart.join("templates")).unwrap();
+    std::fs::write(chart.join("Chart.yaml"), "apiVersion: v2\nname: fails\nversion: 1.0.0\n").unwrap();
+    let template = r#"
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data:
+  message: {{ .Values.message | default "one" }}
+{{- if .Values.bad }}
+  more: "1"
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web-new}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 99999}]}
+{{- end }}
+"#;
+    std::fs::write(chart.join("templates/all.yaml"), template).unwrap();
+    let folder = chart.display().to_string();
+    let bad = ["--set", "message=two,bad=true"];
+    let failed = helm(cluster, &[&["install", "web", &folder, "-n", n][..], &bad].concat(), "secret").await;
+    assert_eq!(failed.code, Some(1), "{}", failed.out);
+    let definition = entry("Sample", &chart);
+    let file = scratch.path().join("watches.yaml").display().to_string();
+    std::fs::write(&file, serde_yaml::to_string(std::slice::from_ref(&definition)).unwrap()).unwrap();
+    let adopt = ["adopt", "web", "-n", n, "--watches-file", &file];
+    let never = pintle(cluster, &adopt).await;
+    insta::assert_snapshot!(never.error, @"Error: no revision of the release web is deployed: revision 1, the last, is failed. Bring it to deployed with Helm first");
+
+    for (args, works) in [(&[][..], true), (&bad, false)] {
+        let command =
+            [&["upgrade", "--install", "web", &folder, "-n", n, "--reset-values"][..], args].concat();
+        let upgraded = helm(cluster, &command, "secret").await;
+        assert_eq!(upgraded.code, Some(i32::from(!works)), "{}", upgraded.error);
+    }
+    let maps = space.api::<ConfigMap>();
+    assert_eq!(maps.get("web").await.unwrap().data.unwrap()["message"], "two");
+    let operator = Operator::start(cluster, &space, &[definition], &[]).await.unwrap();
+    let refused = pintle(cluster, &adopt).await;
+    assert_eq!(refused.code, Some(1), "{}", refused.error);
+    insta::assert_snapshot!(refused.error, @r"
+    revision 3 of the release web is failed. Revision 2 is deployed and is taken over; what revision 3 did is a change
+    Error: nothing was done: 1 of 1 object would change. Make values and chart such that nothing differs; or --allow-changes
+    ");
+    insta::assert_snapshot!(refused.out.replace(n, "NS"), @r"
+    --- live/v1.ConfigMap.NS.web
+    +++ desired/v1.ConfigMap.NS.web
+    @@ -1,7 +1,6 @@
+     apiVersion: v1
+     data:
+    -  message: two
+    -  more: '1'
+    +  message: one
+     kind: ConfigMap
+     metadata:
+       labels:
+    ConfigMap web-new is of the release and is not rendered: it stays, and belongs to nobody
+    ");
+
+    let adopted = pintle(cluster, &[&adopt[..], &["--allow-changes"]].concat()).await;
+    assert_eq!(adopted.code, Some(0), "{}", adopted.error);
+    let web = Resources::new(&space, "Sample").ready(&operator, "web").await.unwrap();
+    assert_eq!(web.data["status"]["release"]["revision"], 2);
+    let data = maps.get("web").await.unwrap().data.unwrap();
+    assert_eq!(data, [("message".to_owned(), "one".to_owned())].into(), "as revision 2 has it");
+    let secrets = space.api::<Secret>().list(&ListParams::default().labels("owner=helm")).await.unwrap();
+    assert!(secrets.items.is_empty(), "Helm sees none of its records");
 }
 
 #[tokio::test]

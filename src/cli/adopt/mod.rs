@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use kube::{
     Api,
@@ -102,8 +102,10 @@ struct Found {
     driver: Driver,
     /// The names of all its records.
     records: Vec<String>,
-    /// The last revision.
+    /// The revision that is deployed.
     record: Record,
+    /// Those after it, which Helm did not bring to an end.
+    later: Vec<Record>,
 }
 
 impl Adopt {
@@ -129,7 +131,9 @@ impl Adopt {
             );
         }
         let resource = self.resource(&connection, kind, &loaded.definition, &found.record).await?;
-        let plan = Plan::make(&connection, &loaded, &found.record, &resource.spec, &resource.unset).await?;
+        let plan =
+            Plan::make(&connection, &loaded, (&found.record, &found.later), &resource.spec, &resource.unset)
+                .await?;
         out::write(coloured(&plan.text()).as_bytes())?;
         if self.dry_run {
             let text = serde_yaml::to_string(&resource.object)?;
@@ -195,19 +199,47 @@ impl Adopt {
                 }
             };
             let names: Vec<String> = records.iter().map(|(name, _)| name.clone()).collect();
-            let Some((name, record)) = records.into_iter().next_back() else { continue };
-            let record = record.map_err(|error| anyhow!("{name}: {error}"))?;
-            if record.info.status != "deployed" {
-                bail!(
-                    "revision {} of the release {} is {}: bring it to deployed with Helm first",
-                    record.version,
-                    self.release,
-                    record.info.status
-                );
+            if records.is_empty() {
+                continue;
             }
-            return Ok(Found { driver, records: names, record });
+            let (record, later) = self.deployed(records)?;
+            return Ok(Found { driver, records: names, record, later });
         }
         bail!("release: not found: no record of {} in {namespace}", self.release)
+    }
+
+    /// The revision that is deployed, and those after it: when an upgrade fails, Helm leaves the revision before it deployed.
+    fn deployed(&self, records: Vec<(String, Result<Record, String>)>) -> Result<(Record, Vec<Record>)> {
+        let mut later = Vec::new();
+        for (name, record) in records.into_iter().rev() {
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => bail!("{name}: {error}"),
+            };
+            if record.info.status != "deployed" {
+                later.push(record);
+                continue;
+            }
+            for Record { version, info, .. } in later.iter().rev() {
+                let how = match info.status.strip_prefix("pending-") {
+                    Some(_) => format!("is {}: Helm was interrupted in it, or is still at it", info.status),
+                    None => format!("is {}", info.status),
+                };
+                out::complain(&format!(
+                    "revision {version} of the release {} {how}. Revision {} is deployed and is taken over; what \
+                     revision {version} did is a change",
+                    self.release, record.version
+                ));
+            }
+            return Ok((record, later));
+        }
+        let last = later.first().map_or_else(String::new, |record| {
+            format!(": revision {}, the last, is {}", record.version, record.info.status)
+        });
+        bail!(
+            "no revision of the release {} is deployed{last}. Bring it to deployed with Helm first",
+            self.release
+        )
     }
 
     /// The definition that the release becomes an instance of.

@@ -16,11 +16,11 @@ use super::{
     seed,
 };
 use crate::{
-    api::{definition::DriftMode, names},
+    api::{Gvk, definition::DriftMode, names},
     controller::generated::Made,
     release::{
         helm::Record,
-        inventory::Parent,
+        inventory::{ObjectKey, Parent},
         object::{Desired, Prepared},
         rules::{self, OfInstance},
     },
@@ -41,15 +41,18 @@ pub struct Plan {
     /// Objects of the release that are not rendered any more.
     left: Vec<String>,
     unserved: Vec<String>,
+    /// Functions that made certificates of which the release has no private key.
+    keyless: Vec<String>,
 }
 
 impl Plan {
     /// Renders the spec of the resource, without the defaults at the paths of `unset`, with the chart of the definition, and
-    /// asks what the API server would make of it.
+    /// asks what the API server would make of it. `later` are revisions after the one that is taken over, which Helm did not
+    /// bring to an end.
     pub async fn make(
         connection: &Connection,
         loaded: &Loaded,
-        record: &Record,
+        (record, later): (&Record, &[Record]),
         spec: &Value,
         unset: &str,
     ) -> Result<Self> {
@@ -64,6 +67,12 @@ impl Plan {
         };
         let spec = spec.to_string();
         let released = record.objects().map_err(|error| anyhow!(error))?;
+        let released_hooks = record.hook_objects().map_err(|error| anyhow!(error))?;
+        let mut tried = Vec::new();
+        for record in later {
+            tried.extend(record.objects().map_err(|error| anyhow!(error))?);
+        }
+        let mut keyless = Vec::new();
         let mut seeds: Vec<Made> = Vec::new();
         let mut prepared = Prepared::default();
         for round in 1..=ROUNDS {
@@ -76,14 +85,20 @@ impl Plan {
             };
             let rendering = loaded.render(connection, &source, &[]).await?;
             prepared = rendering.prepared;
-            let pairs: Vec<(&Value, &Value)> = prepared
-                .desired
-                .iter()
+            let hooks = rendering.hooks.iter().filter_map(|hook| {
+                let same = |object: &&Value| names_the_same(object, hook);
+                Some((hook, released_hooks.iter().find(same)?))
+            });
+            let members = prepared.desired.iter();
+            let pairs: Vec<(&Value, &Value)> = members
                 .filter_map(|d| Some((&d.body, released.iter().find(|object| is(object, d))?)))
+                .chain(hooks)
                 .collect();
             // What was made from others that are other ones since is nobody's any more.
             seeds.retain(|seed| rendering.made.iter().any(|made| made.call == seed.call));
             let found = seed::recover(&rendering.made, &pairs);
+            keyless = found.keyless;
+            let found = found.values;
             // What is made from something that cannot be kept is found in each round, and is another in the next.
             if found.is_empty() || round == ROUNDS {
                 break;
@@ -101,25 +116,27 @@ impl Plan {
             // What only says whose it is differs anyhow, and an owner must be there.
             strip(&mut d.body);
             let mut change = changes::of(connection, &whose, d).await?;
-            let before = released.iter().find(|object| is(object, d));
-            if let (Some(before), Some(after)) = (before, &mut change.after) {
-                without(after, before, &d.body);
+            for before in released.iter().chain(&tried).filter(|object| is(object, d)) {
+                if let Some(after) = &mut change.after {
+                    without(after, before, &d.body);
+                }
             }
             [&mut change.live, &mut change.after].into_iter().flatten().for_each(strip_helms);
             if change.is_any() {
                 changes.push(change);
             }
         }
-        let left = released
-            .iter()
-            .filter(|object| !desired.iter().any(|d| is(object, d)))
-            .map(|object| {
-                let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
-                format!("{} {}", text("/kind"), text("/metadata/name"))
-            })
-            .collect();
+        let is_left = |object: &&Value| !desired.iter().any(|d| is(object, d));
+        let mut left: Vec<String> = released.iter().filter(is_left).map(name_of).collect();
+        // What was to be made later may never have been.
+        for object in tried.iter().filter(is_left) {
+            let name = name_of(object);
+            if !left.contains(&name) && is_there(connection, object, &connection.namespace).await? {
+                left.push(name);
+            }
+        }
         let unserved = prepared.unserved.iter().map(|(gvk, _)| gvk.to_string()).collect();
-        Ok(Plan { seeds, desired, changes, left, unserved })
+        Ok(Plan { seeds, desired, changes, left, unserved, keyless })
     }
 
     /// Whether something that runs would change.
@@ -138,6 +155,14 @@ impl Plan {
         }
         for kind in &self.unserved {
             let _ = writeln!(text, "the cluster does not serve {kind}");
+        }
+        for function in &self.keyless {
+            let _ = writeln!(
+                text,
+                "the release has a certificate of {function} without its private key, so it cannot be kept: it and what it \
+                 signs are made anew. Where the chart takes certificates as values, give it the present ones; or see \"Certificates\" \
+                 in docs/commands.md before --allow-changes"
+            );
         }
         text
     }
@@ -182,6 +207,38 @@ impl Plan {
 /// So many objects.
 pub fn count(n: usize) -> String {
     if n == 1 { "1 object".to_owned() } else { format!("{n} objects") }
+}
+
+/// Kind and name of an object.
+fn name_of(object: &Value) -> String {
+    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+    format!("{} {}", text("/kind"), text("/metadata/name"))
+}
+
+/// Whether two manifests are of one object.
+fn names_the_same(a: &Value, b: &Value) -> bool {
+    let of = |object: &Value| {
+        let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
+        (text("/apiVersion"), text("/kind"), text("/metadata/namespace"), text("/metadata/name"))
+    };
+    of(a) == of(b)
+}
+
+/// Whether an object of a manifest is in the cluster.
+async fn is_there(connection: &Connection, object: &Value, namespace: &str) -> Result<bool> {
+    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+    let Some(served) = connection.cluster.served(&Gvk::of(text("/apiVersion"), text("/kind"))) else {
+        return Ok(false);
+    };
+    let own = text("/metadata/namespace");
+    let namespace = match (served.namespaced, own) {
+        (false, _) => "",
+        (true, "") => namespace,
+        (true, own) => own,
+    };
+    let name = text("/metadata/name").into();
+    let key = ObjectKey { kind: served.kind, namespace: namespace.into(), name };
+    Ok(connection.cluster.metadata(&key).await?.is_some())
 }
 
 /// Whether an object of the manifest is the desired one.

@@ -18,9 +18,17 @@ const DEPTH: usize = 2;
 /// A text that was generated: the place of its value in the list, and its own place in that.
 type Place = (usize, String);
 
-/// The values of `made` as the release has them: those of which every text is found. `pairs` are objects as they are rendered
-/// with `made`, each with what the release has of it.
-pub fn recover(made: &[Made], pairs: &[(&Value, &Value)]) -> Vec<Made> {
+/// What is found in a release.
+pub struct Recovered {
+    /// The values of which every text is found.
+    pub values: Vec<Made>,
+    /// The functions that made certificates of which only the certificate is found.
+    pub keyless: Vec<String>,
+}
+
+/// The values of `made` as the release has them. `pairs` are objects as they are rendered with `made`, each with what the release
+/// has of it.
+pub fn recover(made: &[Made], pairs: &[(&Value, &Value)]) -> Recovered {
     let mut texts: Vec<(Place, String)> = Vec::new();
     let mut values: Vec<Value> = Vec::with_capacity(made.len());
     for (at, made) in made.iter().enumerate() {
@@ -54,6 +62,7 @@ pub fn recover(made: &[Made], pairs: &[(&Value, &Value)]) -> Vec<Made> {
     };
     pairs.iter().for_each(|(ours, theirs)| walk(ours, theirs, &mut see));
     let mut recovered = Vec::new();
+    let mut keyless = Vec::new();
     for (at, value) in values.iter().enumerate() {
         let mut value = value.clone();
         let mut places = texts.iter().map(|(place, _)| place).filter(|(n, _)| *n == at).peekable();
@@ -72,9 +81,13 @@ pub fn recover(made: &[Made], pairs: &[(&Value, &Value)]) -> Vec<Made> {
         });
         if whole {
             recovered.push(Made { value: value.to_string().into_bytes(), ..made[at].clone() });
+        } else if found.contains_key(&(at, "/of/Cert".to_owned())) {
+            let call = &made[at].call;
+            keyless.push(call.split_once('.').map_or(&**call, |(function, _)| function).to_owned());
         }
     }
-    recovered
+    keyless.dedup();
+    Recovered { values: recovered, keyless }
 }
 
 /// Calls with each two texts that stand in the same place and differ, and with what they are of in base64.
@@ -161,7 +174,11 @@ mod tests {
 
     fn recovered(made_now: &[Value], ours: &Value, theirs: &Value) -> Vec<Value> {
         let all: Vec<Made> = made_now.iter().map(made).collect();
-        recover(&all, &[(ours, theirs)]).iter().map(|m| serde_json::from_slice(&m.value).unwrap()).collect()
+        recover(&all, &[(ours, theirs)])
+            .values
+            .iter()
+            .map(|m| serde_json::from_slice(&m.value).unwrap())
+            .collect()
     }
 
     #[test]
@@ -203,6 +220,8 @@ mod tests {
         let theirs = json!({"crt": "-cert-old", "key": "-key-old"});
         assert_eq!(recovered(&now, &ours, &theirs), [certificate("-cert-old", "-key-old")]);
         // A certificate without its key would sign nothing that belongs to it.
-        assert!(recovered(&now, &json!({"crt": "-cert-1"}), &json!({"crt": "-cert-old"})).is_empty());
+        let bare = (json!({"crt": "-cert-1"}), json!({"crt": "-cert-old"}));
+        assert!(recovered(&now, &bare.0, &bare.1).is_empty());
+        assert_eq!(recover(&[made(&now[0])], &[(&bare.0, &bare.1)]).keyless, ["f"]);
     }
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use serde_json::Value;
 
 use super::{Instance, Member};
 use crate::{
@@ -18,10 +19,11 @@ use crate::{
         lookups::is_for,
         renderer::{Input, Renderer as _},
     },
+    manifest,
     release::{
         cluster::Cluster,
         inventory::{ObjectKey, Parent},
-        object::{Prepared, flat, prepare},
+        object::{Prepared, Rendered, flat, prepare},
         rules,
     },
     render::{Capabilities, KubeVersion, Lookup, LookupRecord},
@@ -89,6 +91,8 @@ pub struct Rendering {
     pub reads: Vec<LookupRecord>,
     /// The generated values in it.
     pub made: Vec<Made>,
+    /// The objects of its hooks.
+    pub hooks: Vec<Value>,
 }
 
 impl Loaded {
@@ -209,7 +213,13 @@ impl Loaded {
         if self.definition.spec.generated_values == GeneratedValues::PerRevision {
             render.generated.iter_mut().for_each(|made| made.life = Life::Revision);
         }
-        Ok(Rendering { prepared, reads, made: render.generated })
+        let hook = |hook: manifest::Hook| Rendered {
+            source: hook.manifest.source.to_string(),
+            object: hook.manifest.object,
+        };
+        let hooks = flat(render.hooks.into_iter().map(hook).collect());
+        let hooks = hooks.into_iter().map(|rendered| rendered.object).collect();
+        Ok(Rendering { prepared, reads, made: render.generated, hooks })
     }
 }
 
