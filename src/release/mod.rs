@@ -17,6 +17,7 @@ pub mod lenient;
 pub mod mandate;
 pub mod mend;
 pub mod object;
+pub mod own_kind;
 pub mod plan;
 pub mod pods;
 pub mod rules;

@@ -5,14 +5,14 @@ use std::fs;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api,
-    api::{ApiResource, DeleteParams, DynamicObject, PostParams},
+    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
     harness::{Cluster, wait},
-    operator::{Operator, Resources, condition, entry},
+    operator::{Operator, Resources, condition, entry, install_crd, set_of},
 };
 
 const GROUP: &str = "crds.pintle.dev";
@@ -231,4 +231,96 @@ async fn a_kind_that_somebody_deletes_comes_back() {
         instances.create("web", json!({})).await.unwrap();
         end(instances.ready(&operator, "web").await.unwrap()).await;
     }
+}
+
+/// A chart with the CRD of the very kind that it is for.
+#[tokio::test]
+async fn the_kind_of_the_resource_itself_is_left_as_it_is() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("crds-own").await.unwrap();
+    let client = space.client();
+    let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let own = |about: &str| {
+        let mut crd = crd("Own", about);
+        crd["spec"]["versions"][0]["subresources"] = json!({"status": {}});
+        crd
+    };
+    install_crd(&client, &own("of somebody")).await.unwrap();
+    let name = "owns.crds.pintle.dev";
+    let before = crds.get(name).await.unwrap();
+    let chart = chart("own", "templates");
+    let write = |path: &str, text: &str| fs::write(chart.path().join(path), text).unwrap();
+    write("templates/crd.yaml", &serde_yaml::to_string(&own("of the chart")).unwrap());
+    let mut hook = own("of the hook");
+    hook["metadata"]["annotations"] = json!({"helm.sh/hook": "pre-install,pre-upgrade,pre-delete"});
+    write("templates/hook.yaml", &serde_yaml::to_string(&hook).unwrap());
+    write(
+        "templates/resource.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Release.Name }}\"}\n",
+    );
+    let definition = json!({"group": GROUP, "version": "v1", "kind": "Own", "chart": chart.path()});
+    let mut operator =
+        Operator::start(cluster, &space, std::slice::from_ref(&definition), &[]).await.unwrap();
+    let owns = Resources::of(&space, resource("own"));
+    for name in ["web", "other"] {
+        owns.create(name, json!({})).await.unwrap();
+        let own = owns.ready(&operator, name).await.unwrap();
+        assert_eq!(own.data["status"]["resources"]["total"], 1, "the ConfigMap");
+    }
+    let note = owns.event(&operator, "web", "ManifestMended").await.unwrap();
+    assert_eq!(
+        note,
+        format!(
+            "CustomResourceDefinition {name}: left as it is, since it defines the kind of this resource and must outlive it"
+        )
+    );
+    operator.quiet(cluster).await.unwrap();
+
+    // Even one that was a member before goes with none.
+    let web = owns.api().get("web").await.unwrap();
+    let labels = json!({"applyset.kubernetes.io/part-of": set_of(&web), "pintle.dev/definition": "own.crds.pintle.dev"});
+    let labels = Patch::Merge(json!({"metadata": {"labels": labels}}));
+    crds.patch(name, &PatchParams::default(), &labels).await.unwrap();
+    let kinds = "ConfigMap,CustomResourceDefinition.apiextensions.k8s.io";
+    owns.annotate("web", "applyset.kubernetes.io/contains-group-kinds", kinds).await.unwrap();
+    let is_free = |crd: Option<&CustomResourceDefinition>| {
+        let labels = crd.and_then(|crd| crd.metadata.labels.as_ref());
+        crd.is_some() && labels.is_none_or(|labels| !labels.contains_key("applyset.kubernetes.io/part-of"))
+    };
+    wait::object(&crds, name, "it is let go", is_free).await.unwrap();
+    let member = json!({"metadata": {"finalizers": ["pintle.dev/uninstall"], "annotations": {
+        "pintle.dev/suspend": "true", "applyset.kubernetes.io/contains-group-kinds": kinds}}});
+    owns.api().patch("web", &PatchParams::default(), &Patch::Merge(member)).await.unwrap();
+    crds.patch(name, &PatchParams::default(), &labels).await.unwrap();
+
+    let delete = async |name: &str| {
+        let own = owns.api().get(name).await.unwrap();
+        owns.api().delete(name, &DeleteParams::default()).await.unwrap();
+        wait::gone(owns.api(), name, &own.metadata.uid.unwrap()).await.unwrap();
+    };
+    delete("web").await;
+    owns.ready(&operator, "other").await.unwrap();
+    let after = crds.get(name).await.unwrap();
+    assert_eq!((&after.metadata.uid, &after.spec), (&before.metadata.uid, &before.spec));
+    assert_eq!(after.metadata.deletion_timestamp, None);
+
+    // In crds/ it is the policy's.
+    operator.stop().await.unwrap();
+    fs::create_dir(chart.path().join("crds")).unwrap();
+    fs::rename(chart.path().join("templates/crd.yaml"), chart.path().join("crds/crd.yaml")).unwrap();
+    let mut definition = definition;
+    definition["pintle"] = json!({"crds": "CreateReplace"});
+    let operator = Operator::start(cluster, &space, &[definition], &[]).await.unwrap();
+    owns.create("third", json!({})).await.unwrap();
+    owns.ready(&operator, "third").await.unwrap();
+    let crd = crds.get(name).await.unwrap();
+    let schema = crd.spec.versions[0].schema.clone().and_then(|s| s.open_api_v3_schema).unwrap();
+    assert_eq!(
+        (crd.metadata.uid, schema.description.as_deref()),
+        (before.metadata.uid, Some("of the chart"))
+    );
+    delete("third").await;
+    delete("other").await;
+    assert_eq!(crds.get(name).await.unwrap().metadata.deletion_timestamp, None);
+    crds.delete(name, &DeleteParams::default()).await.unwrap();
 }

@@ -24,7 +24,7 @@ use crate::{
         cluster::Cluster,
         inventory::{ObjectKey, Parent},
         object::{Prepared, Rendered, flat, prepare},
-        rules,
+        own_kind, rules,
     },
     render::{Capabilities, KubeVersion, Lookup, LookupRecord},
 };
@@ -207,6 +207,7 @@ impl Loaded {
                 render = run(kept).await?;
             }
         }
+        own_kind::leave_out(&mut render.objects, &mut render.hooks, &parent.gvk);
         let prepared =
             prepare(flat(render.objects), parent, &namespace, |gvk| connection.cluster.served(gvk))?;
         let reads = std::mem::take(&mut *live.reads.lock().unwrap_or_else(PoisonError::into_inner));

@@ -244,7 +244,7 @@ impl Work<'_> {
         for prune in &plan.prune {
             let key = &prune.key;
             let fail = |failure: Failure| self.problem("PruneFailed", key, &failure);
-            if prune.keep || self.parent.is_in(key) {
+            if prune.keep || self.must_outlive(key) {
                 if self.cluster().release(key, &self.parent.uid).await.map_err(fail)? {
                     self.say(
                         Level::Normal,

@@ -228,7 +228,7 @@ impl Work<'_> {
         };
         let key =
             ObjectKey { kind: served.kind, namespace: namespace.into(), name: text("/metadata/name").into() };
-        (policy.trim() != "keep").then_some(key)
+        (policy.trim() != "keep" && !self.must_outlive(&key)).then_some(key)
     }
 
     /// Removes the manifest that operator-sdk left in status: it has Secrets in it.

@@ -46,6 +46,7 @@ impl Work<'_> {
             memory: self.memory.clone(),
             inputs: self.inputs,
             hook_pods: OnceLock::new(),
+            own_crd: OnceLock::new(),
             stays: OnceCell::new(),
         };
         old.put_back(release.revision, &release.manifest_digest).instrument(step!("keep deployed")).await

@@ -219,6 +219,8 @@ struct Work<'a> {
     inputs: Inputs,
     /// Where the Pods are that a hook waits for.
     hook_pods: OnceLock<Box<str>>,
+    /// The CRD of the instance's own kind, if the chart renders it.
+    own_crd: OnceLock<String>,
     /// Whether the API server has said that the resource is there, and is to stay.
     stays: OnceCell<bool>,
 }
@@ -248,6 +250,7 @@ impl<'a> Work<'a> {
             memory: instance.memory,
             inputs,
             hook_pods: OnceLock::new(),
+            own_crd: OnceLock::new(),
             stays: OnceCell::new(),
         })
     }

@@ -1,4 +1,4 @@
-//! Whether a resource is still there, and is to stay.
+//! Whether a resource is still there, and is to stay; and what must stay after it.
 //!
 //! Its watch and those of its members are not in step: what garbage collection makes of the members of a deleted resource may
 //! be seen before the deletion is. It would look like drift, and to put it back would harm: a member that was to be left gets
@@ -7,7 +7,7 @@
 use kube::core::{DynamicObject, PartialObjectMeta};
 
 use super::{Work, status::Problem};
-use crate::release::{failure::Failure, object::Desired};
+use crate::release::{failure::Failure, inventory::ObjectKey, object::Desired, own_kind};
 
 /// The reason of what is not done since the resource is not to stay.
 const OVER: &str = "Over";
@@ -40,6 +40,16 @@ impl Work<'_> {
             }
         });
         if *asked.await? { Ok(()) } else { Err(self.over()) }
+    }
+
+    /// Whether an object must outlive the resource, whatever a chart says: the namespace that it is in, and the definition of
+    /// its kind.
+    pub(super) fn must_outlive(&self, key: &ObjectKey) -> bool {
+        let is_definition = || {
+            let own = self.cluster().resource_in(&self.parent.gvk);
+            own.is_some_and(|(own, _)| *key.name == *format!("{}.{}", own.plural, own.group))
+        };
+        self.parent.is_in(key) || own_kind::is_crd(&key.kind.group, &key.kind.kind) && is_definition()
     }
 
     /// The problem that the resource is not there any more, or is on its way out.

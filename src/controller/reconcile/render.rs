@@ -17,7 +17,7 @@ use crate::{
         digest::Long,
         hooks::{self, Hook},
         object::{self, Prepared, Rendered, flat, kinds_of, manifest_digest, prepare},
-        rules,
+        own_kind, rules,
     },
     render::{Lookup, LookupRecord},
 };
@@ -214,7 +214,13 @@ impl Work<'_> {
         // What made a render fail is watched as well: it may be there later.
         let failure = self.watch_lookups(&live, hidden.is_empty());
         match result {
-            Ok(render) => Ok(render),
+            Ok(mut render) => {
+                let left_out = own_kind::leave_out(&mut render.objects, &mut render.hooks, &self.parent.gvk);
+                if let Some(name) = left_out {
+                    self.own_crd.get_or_init(|| name);
+                }
+                Ok(render)
+            }
             Err(_) if failure.is_some() => Err(of_render(&RenderError::Lookup(failure.unwrap_or_default()))),
             Err(error) => {
                 let kind = self.parent.gvk.group_kind();

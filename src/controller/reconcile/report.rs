@@ -120,6 +120,12 @@ impl Work<'_> {
         let objects = rendering.prepared.desired.len();
         let note = format!("revision {} of {label} was {verb}: {objects} objects", rendering.revision);
         self.say(Level::Normal, reason, "Apply", None, &note);
+        if let Some(name) = self.own_crd.get() {
+            let note = format!(
+                "CustomResourceDefinition {name}: left as it is, since it defines the kind of this resource and must outlive it"
+            );
+            self.say(Level::Warning, "ManifestMended", "Apply", None, &note);
+        }
         let definition = &self.served.definition;
         for (key, value) in &definition.overrides {
             // As operator-sdk masks them.

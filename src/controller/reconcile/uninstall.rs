@@ -356,7 +356,7 @@ impl Work<'_> {
     fn left(&self) -> Vec<(Arc<ObjectKey>, Live)> {
         let world = self.operator.world();
         let member = |(key, live): (&Arc<ObjectKey>, &Live)| {
-            let keep = live.keep || self.parent.is_in(key);
+            let keep = live.keep || self.must_outlive(key);
             (key.clone(), Live { keep, ..live.clone() })
         };
         world.members(&self.set).map(member).collect()
