@@ -246,6 +246,20 @@ impl Cluster {
         api.patch(&desired.key.name, &params, &Patch::Apply(body)).await.map_err(|e| self.failed(e))
     }
 
+    /// What an apply would make of an object, without making it.
+    pub async fn would_apply(&self, desired: &Desired) -> Result<Seen<Meta>, Failure> {
+        let (resource, _) =
+            self.resource_in(&desired.gvk).ok_or_else(|| Failure::NotServed(desired.gvk.to_string()))?;
+        let api: Api<Seen<Meta>> = self.at(&resource, &desired.key.namespace);
+        let params = PatchParams {
+            force: true,
+            dry_run: true,
+            field_manager: Some(names::FIELD_MANAGER.to_owned()),
+            field_validation: Some(ValidationDirective::Ignore),
+        };
+        api.patch(&desired.key.name, &params, &Patch::Apply(&desired.body)).await.map_err(|e| self.failed(e))
+    }
+
     /// Makes an object that belongs to nobody exactly as given; with `force`, whatever others want of it.
     pub async fn apply_shared(&self, key: &ObjectKey, object: &Value, force: bool) -> Result<(), Failure> {
         let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);

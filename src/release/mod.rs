@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod connection;
 pub mod digest;
 pub mod drift;
+pub mod extract;
 pub mod failure;
 pub mod health;
 pub mod helm;

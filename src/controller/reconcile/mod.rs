@@ -463,6 +463,8 @@ impl<'a> Work<'a> {
             memory.awaits_kinds &= !complete;
             memory.expected = keys.clone();
             memory.deployed = is_complete(rendering, plan).then(|| self.cr.clone());
+            // Something of another revision is applied now.
+            memory.found = Some(Arc::default());
             memory.rules = rules::hash(&rendering.prepared.desired);
             memory.requested = Some(self.cr.marks.reconcile().into());
             extent

@@ -10,7 +10,10 @@ use crate::{
         queue::{InstanceId, InstanceKey},
         trigger::Trigger,
     },
-    release::inventory::{GroupKind, ObjectKey},
+    release::{
+        inventory::{GroupKind, ObjectKey},
+        object::Desired,
+    },
 };
 
 /// An instance: what was seen of its resource, and what is remembered of its last reconcile.
@@ -48,6 +51,8 @@ pub struct Memory {
     pub requested: Option<Box<str>>,
     /// The resource as it was when what was desired was last applied in full.
     pub deployed: Option<Arc<Cr>>,
+    /// After a restart in the middle of an upgrade: the members of the deployed revision as they were found.
+    pub found: Option<Arc<[Desired]>>,
     /// A hash of the rules by which they were applied: see [`crate::release::rules::hash`].
     pub rules: u64,
     /// What we last wrote, or are about to write, on the resource about its set: see [`crate::controller::cr::Marks::claim`].
