@@ -32,13 +32,13 @@ static HEAD: Shape =
 impl Head {
     /// Reads a document and its head. The error is that of Helm's YAML library.
     pub(super) fn parse(document: &str) -> Result<(Self, Value), String> {
-        // Helm's reader gives the last line its end: a block of text has it.
+        // Helm's reader gives the last line its end: a block of text has it. Errors count lines without it.
         let whole = match document.ends_with('\n') {
             true => Cow::Borrowed(document),
             false => Cow::Owned(format!("{document}\n")),
         };
-        let object = yaml::parse_json(&whole).map_err(|e| e.to_string())?;
-        Self::of(document, object)
+        let object = yaml::parse_json(&whole).or_else(|_| yaml::parse_json(document));
+        Self::of(document, object.map_err(|e| e.to_string())?)
     }
 
     /// Reads a document as [`Head::parse`] does, and refuses the same, but keeps of it what the head is read from.
@@ -92,6 +92,16 @@ mod tests {
         assert_eq!(head.kind, "Pod");
         let annotations: Vec<_> = head.annotations.iter().map(|(k, v)| format!("{k}={v}")).collect();
         assert_eq!(annotations, ["a=1.5", "b=true", "c="]);
+    }
+
+    #[test]
+    fn errors_count_no_line_that_is_not_there() {
+        for (document, line) in [("kind: Pod\ntext\n ---", 3), ("kind: Pod\ntext\n ---\n", 4)] {
+            let error = Head::parse(document).unwrap_err();
+            let expected =
+                format!("error converting YAML to JSON: yaml: line {line}: could not find expected ':'");
+            assert_eq!(error, expected);
+        }
     }
 
     #[test]

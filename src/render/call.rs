@@ -12,6 +12,7 @@ use crate::{
 use super::{
     error::{GoError, REFUSAL},
     escape, generated, methods, of_values,
+    path::no_field,
     run::{Fault, Run},
     unit::wrong_type,
     vocabulary::own_param,
@@ -153,7 +154,6 @@ pub(super) fn method(run: &Run, name: &str, args: &[Value], lenient: bool) -> Re
     if kind.is_none() && of_values::is_method(run, receiver, name) {
         return of_values::call(run, receiver, name, args);
     }
-    let type_name = kind::type_of(&run.scope, receiver);
     let is_map =
         receiver.is_map() && matches!(kind, None | Some(typed::Type::StringMap | typed::Type::Files));
     if is_map {
@@ -162,7 +162,7 @@ pub(super) fn method(run: &Run, name: &str, args: &[Value], lenient: bool) -> Re
     if kind.is_some_and(|kind| kind.fields().contains(&name)) {
         return Err(Fault::Message(format!("{name} has arguments but cannot be invoked as function")));
     }
-    Err(Fault::Message(format!("can't evaluate field {name} in type {type_name}")))
+    Err(no_field(run, receiver, name, !lenient))
 }
 
 /// The number of arguments that a method takes, checked.

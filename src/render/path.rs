@@ -90,15 +90,7 @@ enum Step {
 
 fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fault> {
     let name = &*field.name;
-    let no_field = || {
-        let counted = || {
-            value.as_i128().is_some()
-                && !value.is_f64()
-                && run.frames.borrow().last().is_some_and(|frame| frame.counted)
-        };
-        let of = if held && !counted() { "interface {}" } else { kind::type_of(&run.scope, value) };
-        Fault::Message(format!("can't evaluate field {name} in type {of}"))
-    };
+    let no_field = || no_field(run, value, name, held);
     if value.as_map().is_none() {
         return Err(no_field());
     }
@@ -118,6 +110,17 @@ fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fau
         Err(crate::value::Error::NoField(..)) => Err(no_field()),
         Err(error) => Err(Fault::Message(error.to_string())),
     }
+}
+
+/// The fault of a field that a value does not have. What is held in an `interface {}` has that type.
+pub(super) fn no_field(run: &Run, value: &Value, name: &str, held: bool) -> Fault {
+    let counted = || {
+        value.as_i128().is_some()
+            && !value.is_f64()
+            && run.frames.borrow().last().is_some_and(|frame| frame.counted)
+    };
+    let of = if held && !counted() { "interface {}" } else { kind::type_of(&run.scope, value) };
+    Fault::Message(format!("can't evaluate field {name} in type {of}"))
 }
 
 /// Names of methods of values, and those under which typed values hold what Go's values do not have, or do not show.

@@ -92,7 +92,9 @@ fn entries_stay_inside_of_the_chart() {
             match (ours, theirs) {
                 (Err(ours), Err(theirs)) => {
                     let none = ours == "unable to detect chart version, no Chart.yaml found";
-                    let missing = theirs == "Chart.yaml file is missing";
+                    // Helm looks for Chart.yaml before it asks the loader of the judge, which reads values first.
+                    let values = theirs.starts_with("cannot load values.yaml: ");
+                    let missing = values || theirs == "Chart.yaml file is missing";
                     prop_assert!(
                         (none && missing) || ours.strip_prefix(start).unwrap_or(&ours) == theirs,
                         "{ours}\n{theirs}"

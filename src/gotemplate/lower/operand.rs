@@ -79,6 +79,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Some((before, last)) => (self.path(base, before), last),
             None => (base.ex, fields),
         };
+        let of = if fields.len() == method.len() { base.of } else { type_below(operand, fields, method) };
         let lenient = fields.len() == method.len() && !base.strict;
         let (node, before) = (operand.into(), self.at);
         // What is piped comes first in Go, before the receiver.
@@ -88,7 +89,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         list.exprs.insert(0, receiver);
         let nil = if lenient { Nil::Untyped } else { Nil::Interface };
         self.note_arg(&mut list.sites, 0, ArgSite { node, nil, constant: false });
-        let site = self.site(Site { node, before, args: list.sites, base: None });
+        let site = self.site(Site { node, before, args: list.sites, base: of });
         let args = self.fit(list.exprs, pre);
         let mut ex =
             self.around(Ir::Method { name: self.arena.alloc_str(method), args, lenient, site }, args);
@@ -291,6 +292,24 @@ pub(super) fn may_fail(operand: &Operand<'_>, param: Param) -> bool {
         (Operand::Number(number), Param::Float) => number.float.is_none(),
         _ => true,
     }
+}
+
+/// The Go type of what a path leads to before its last field, where it is no `interface {}`: of the dot's few objects.
+fn type_below(operand: Operand<'_>, fields: &str, last: &str) -> Option<&'static str> {
+    if !matches!(operand, Operand::Field(_) | Operand::Variable(_)) {
+        return None;
+    }
+    let before = fields.strip_suffix(last)?.strip_suffix('.')?;
+    Some(match before {
+        "Capabilities.KubeVersion" => "common.KubeVersion",
+        "Capabilities.APIVersions" => "common.VersionSet",
+        "Capabilities.HelmVersion" => "version.BuildInfo",
+        _ if before.starts_with("Capabilities.KubeVersion.") => "string",
+        _ if before.starts_with("Capabilities.HelmVersion.") => "string",
+        _ if before.starts_with("Chart.Annotations.") => "string",
+        _ if before.starts_with("Files.") => "[]uint8",
+        _ => return None,
+    })
 }
 
 /// What a nil is that is not taken from anything: an element of a list or map, or what an expression gave.
