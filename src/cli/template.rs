@@ -19,7 +19,7 @@ use crate::{
     render::{self, Inputs, KubeVersion, Program, Release, Rendered},
     threads,
     value::quote::quote,
-    values::{DEBUG, Schemas, coalesce, process_dependencies},
+    values::{self, DEBUG, Schemas, coalesce, process_dependencies},
 };
 
 use super::accepted::{Accepted, DryRun};
@@ -229,17 +229,19 @@ impl Template {
             Some(server) => server.capabilities(),
             None => usage::capabilities(kube_version, &self.api_versions),
         };
-        let values = coalesce(&chart, &user).map_err(Error::new)?;
-        let validate = || match self.skip_schema_validation {
-            true => Ok(()),
-            false => Schemas::default().validate(&chart, &values),
+        let settle = || {
+            let values = coalesce(&chart, &user)?;
+            if !self.skip_schema_validation {
+                Schemas::default().validate(&chart, &values)?;
+            }
+            Ok::<_, values::Error>(values)
         };
-        let (valid, program) = if chart.has_schema() {
-            threads::both(validate, || Program::new(&chart))
+        let (values, program) = if chart.has_schema() || Program::is_large(&chart) {
+            threads::both(settle, || Program::new(&chart))
         } else {
-            (validate(), Program::new(&chart))
+            (settle(), Program::new(&chart))
         };
-        valid.map_err(Error::new)?;
+        let values = values.map_err(Error::new)?;
         let namespace = self.global.reach.namespace(self.namespace.as_deref());
         let release = Release {
             is_install: !self.is_upgrade,

@@ -25,6 +25,11 @@ impl Arena {
         Self::default()
     }
 
+    /// Forgets all nodes and keeps the memory for others.
+    pub fn reset(&mut self) {
+        self.bump.reset();
+    }
+
     /// Moves a node into the arena.
     #[must_use]
     pub fn alloc<T: Copy>(&self, value: T) -> &T {

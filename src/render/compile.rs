@@ -1,28 +1,26 @@
-//! From files to a unit: they are parsed, of the definitions of a name one is chosen, and what was chosen is lowered.
+//! From files to a unit: each is parsed and lowered, and of the definitions of a name one is chosen.
 //!
 //! The files of a large chart are shared out between two threads. Which of them took a file shows nowhere: the choice is made
-//! once all are parsed, and what is put together follows the order of the files.
+//! once all are compiled, and what is put together follows the order of the files.
 
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc,
+        atomic::{AtomicBool, Ordering},
     },
-    thread,
 };
 
 use tera::ErrorKind;
 
 use crate::{
     gotemplate::{
-        self, Options,
-        ast::{Arena, Source, Tree},
+        self, Options, ParseError,
+        ast::{Arena, Source, Tree, TreeSet},
         lower::{self, Later, Tables},
     },
-    threads::{on_large_stack, spawn_helper},
+    threads::{self, on_large_stack},
 };
 
 use super::{
@@ -34,7 +32,7 @@ use super::{
 };
 
 /// Files with fewer bytes than this in all are not worth a second thread.
-const LARGE: usize = 64 << 10;
+pub(super) const LARGE: usize = 64 << 10;
 
 /// How deep trees may nest for the present thread's stack to suffice.
 const SHALLOW: usize = 64;
@@ -71,50 +69,48 @@ pub(super) fn is_large(sources: &[SourceFile]) -> bool {
 /// # Errors
 /// Those of the first file that has any.
 pub(super) fn compile(sources: &[SourceFile]) -> Result<Unit, Box<CompileError>> {
-    let work = Work { sources, next: AtomicUsize::new(0), failed: AtomicBool::new(false) };
-    if is_large(sources) { work.on_two_threads() } else { work.alone(None) }
+    // From the last file on, so that of most names the definition that counts comes first.
+    let order: Vec<usize> = (0..sources.len()).rev().filter(|number| !sources[*number].is_native()).collect();
+    let failed = AtomicBool::new(false);
+    let compile = |compiler: &mut Compiler, number: &usize| {
+        if failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let made = compiler.file(*number, &sources[*number]);
+        failed.fetch_or(made.is_none(), Ordering::Relaxed);
+        made
+    };
+    let made: Option<Vec<Vec<Compiled>>> = if is_large(sources) {
+        threads::map_with(&order, Compiler::default, compile).into_iter().collect()
+    } else {
+        let mut compiler = Compiler::default();
+        order.iter().map(|number| compile(&mut compiler, number)).collect()
+    };
+    match made {
+        Some(made) => join(sources, choose(sources, made)),
+        None => Err(first_error(sources)),
+    }
 }
 
-/// The files of a unit that is being compiled.
-struct Work<'s> {
-    sources: &'s [SourceFile],
-    /// The first file that no thread has taken.
-    next: AtomicUsize,
-    /// Whether some file does not parse, so that no further one need be taken.
-    failed: AtomicBool,
-}
-
-/// What a thread parsed.
+/// What a thread has while it compiles files.
 #[derive(Default)]
-struct Parsed<'a> {
-    /// The trees, each with the number of its file.
-    trees: Vec<(usize, Tree<'a>)>,
-    /// The error that it met, with the number of the file.
-    error: Option<(usize, Box<CompileError>)>,
+struct Compiler {
+    /// Where the nodes of the file at hand are.
+    arena: Arena,
+    /// The names that a file further on defines, blank definitions aside. What a file before defines counts for nothing.
+    defined: HashSet<Box<str>>,
 }
 
-/// What must be known of a tree to choose between it and others.
-struct Outline {
-    file: usize,
-    /// Its number among the trees of the thread that parsed it.
-    number: usize,
-    name: Box<str>,
-    blank: bool,
-}
-
-/// The outlines of what a thread parsed, or its error.
-type Outlines = Result<Vec<Outline>, (usize, Box<CompileError>)>;
-
-/// A template that was lowered. The numbers of its codes count from its own first one.
-struct Lowered {
+/// A template that was compiled. The numbers of its codes count from its own first one.
+struct Compiled {
     template: Template,
     codes: Vec<Code>,
 }
 
 /// A template that counts.
 enum Chosen {
-    /// One of Go's: whether the second thread has it, and its number there.
-    Go { helper: bool, number: usize, blank: bool },
+    /// One of Go's.
+    Go(Compiled),
     /// One of Tera's, and its file.
     Native(usize, native::Piece),
 }
@@ -122,263 +118,147 @@ enum Chosen {
 impl Chosen {
     fn is_blank(&self) -> bool {
         match self {
-            Self::Go { blank, .. } => *blank,
+            Self::Go(compiled) => compiled.template.blank,
             Self::Native(_, piece) => piece.blank,
         }
     }
 }
 
 /// All that count, by their numbers and names.
+#[derive(Default)]
 struct Choice {
     chosen: Vec<Chosen>,
     by_name: HashMap<Box<str>, TemplateId>,
     native_tables: Tables,
 }
 
-/// Which of its trees a thread shall lower, and what numbers they have as templates.
-type Task = Vec<(usize, TemplateId)>;
+/// Parses a file.
+fn parse<'a>(arena: &'a Arena, source: Source<'a>) -> Result<TreeSet<'a>, ParseError> {
+    gotemplate::parse(arena, source, &Options::new(&|function| Functions.knows(function)))
+}
 
-/// What a thread lowered, by number.
-type Made = Vec<(TemplateId, Lowered)>;
-
-impl Work<'_> {
-    /// Compiles on this thread and, if it can be started, another one.
-    fn on_two_threads(&self) -> Result<Unit, Box<CompileError>> {
-        thread::scope(|scope| {
-            let (outlines_in, outlines) = mpsc::channel();
-            let (task, task_out) = mpsc::channel();
-            let (made_in, made) = mpsc::channel();
-            let started = spawn_helper(scope, move || {
-                let arena = Arena::new();
-                let mut parsed = self.parse(&arena);
-                let _ = outlines_in.send(parsed.outlines());
-                // None comes where a file does not parse.
-                if let Ok(task) = task_out.recv() {
-                    let _ = made_in.send(self.lower(&parsed, &task));
+impl Compiler {
+    /// The templates of a file, without those of which it is known that they do not count; none if it does not parse, or no
+    /// thread can be started.
+    fn file(&mut self, number: usize, file: &SourceFile) -> Option<Vec<Compiled>> {
+        self.arena.reset();
+        let source = Source { name: &file.name, text: &file.text };
+        let set = parse(&self.arena, source).ok()?;
+        let deepest = set.trees.iter().map(|tree| tree.depth).max().unwrap_or_default();
+        let mut lower = || {
+            let mut made = Vec::with_capacity(set.trees.len());
+            for tree in &set.trees {
+                let name = tree.name();
+                if self.defined.contains(&*name) {
+                    continue;
                 }
-            });
-            self.alone(started.then_some(Helper { outlines, task, made }))
-        })
-    }
-
-    /// Compiles on this thread, with what another one does meanwhile if there is one.
-    fn alone(&self, helper: Option<Helper>) -> Result<Unit, Box<CompileError>> {
-        let arena = Arena::new();
-        let mut parsed = self.parse(&arena);
-        let own = parsed.outlines();
-        let other = helper.as_ref().map_or_else(|| Ok(Vec::new()), |helper| helper.outlines());
-        let (own, other) = match (own, other) {
-            (Ok(own), Ok(other)) => (own, other),
-            (Err((_, error)), Ok(_)) | (Ok(_), Err((_, error))) => return Err(error),
-            (Err(own), Err(other)) => return Err(if own.0 < other.0 { own.1 } else { other.1 }),
+                let compiled = lower_tree(number, file, tree);
+                if !compiled.template.blank {
+                    self.defined.insert(name.into());
+                }
+                made.push(compiled);
+            }
+            made
         };
-        let choice = self.choose(own, other);
-        let task = |of_helper: bool| -> Task {
-            let chosen = choice.chosen.iter().enumerate();
-            let task = chosen.filter_map(|(template, chosen)| match chosen {
-                Chosen::Go { helper, number, .. } if *helper == of_helper => Some((*number, template)),
-                _ => None,
-            });
-            task.collect()
-        };
-        if let Some(helper) = &helper {
-            let _ = helper.task.send(task(true));
-        }
-        let own = task(false);
-        let mut made = if parsed.depth() <= SHALLOW {
-            self.lower(&parsed, &own)
-        } else {
-            // Lowering recurses.
-            on_large_stack(|| self.lower(&parsed, &own)).map_err(|error| {
-                CompileError::of_no_file(self.sources, format!("cannot start a thread: {error}"))
-            })?
-        };
-        if let Some(helper) = helper {
-            made.extend(helper.made());
-        }
-        self.join(choice, made)
+        // Lowering recurses.
+        if deepest <= SHALLOW { Some(lower()) } else { on_large_stack(lower).ok() }
     }
+}
 
-    /// Parses files that nobody has taken, until there are none left.
-    fn parse<'a>(&self, arena: &'a Arena) -> Parsed<'a>
-    where
-        Self: 'a,
-    {
-        let mut parsed = Parsed::default();
-        let known: &'static dyn Fn(&str) -> bool = &|function| Functions.knows(function);
-        while !self.failed.load(Ordering::Relaxed) {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = self.sources.get(number) else { break };
-            if file.is_native() {
-                continue;
-            }
-            let source = Source { name: &file.name, text: &file.text };
-            match gotemplate::parse(arena, source, &Options::new(known)) {
-                Ok(set) => parsed.trees.extend(set.trees.into_iter().map(|tree| (number, tree))),
-                Err(error) => {
-                    // All files before this one were taken already, so that the first error of all is met.
-                    self.failed.store(true, Ordering::Relaxed);
-                    let error = CompileError {
-                        file: Arc::clone(&file.name),
-                        place: place_of_line(&source, error.line),
-                        text: error.message,
-                        go: true,
-                    };
-                    parsed.error = Some((number, Box::new(error)));
-                }
-            }
+/// The error of the first file that has any.
+fn first_error(sources: &[SourceFile]) -> Box<CompileError> {
+    for file in sources.iter().filter(|file| !file.is_native()) {
+        let source = Source { name: &file.name, text: &file.text };
+        if let Err(error) = parse(&Arena::new(), source) {
+            let place = place_of_line(&source, error.line);
+            let file = Arc::clone(&file.name);
+            return Box::new(CompileError { file, place, text: error.message, go: true });
         }
-        parsed
     }
+    CompileError::of_no_file(sources, "cannot start a thread".to_owned())
+}
 
-    /// Chooses among all definitions of each name, those of native templates included.
-    fn choose(&self, own: Vec<Outline>, other: Vec<Outline>) -> Choice {
-        let (mut own, mut other) = (own.into_iter().peekable(), other.into_iter().peekable());
-        let mut choice =
-            Choice { chosen: Vec::new(), by_name: HashMap::new(), native_tables: Tables::default() };
-        let natives = self.sources.iter().filter(|file| file.is_native());
-        let texts: Vec<Cow<'_, str>> = natives.map(|file| String::from_utf8_lossy(&file.text)).collect();
-        let included: Vec<String> = texts.iter().flat_map(|text| native::includes(text)).collect();
-        let mut texts = texts.iter();
-        for (number, file) in self.sources.iter().enumerate() {
-            if file.is_native() {
-                let Some(text) = texts.next() else { break };
-                let included = included.iter().any(|name| file.name.ends_with(name.as_str()));
-                for piece in native::lower_file(text, included, &mut choice.native_tables) {
-                    let name = piece.name.clone().unwrap_or_else(|| file.name.to_string());
-                    choice.add(name.into(), Chosen::Native(number, piece));
-                }
-                continue;
+/// Chooses among all definitions of each name, those of native templates included. `made` has the files of Go templates from the
+/// last one on.
+fn choose(sources: &[SourceFile], made: Vec<Vec<Compiled>>) -> Choice {
+    let mut choice = Choice::default();
+    let natives = sources.iter().filter(|file| file.is_native());
+    let texts: Vec<Cow<'_, str>> = natives.map(|file| String::from_utf8_lossy(&file.text)).collect();
+    let included: Vec<String> = texts.iter().flat_map(|text| native::includes(text)).collect();
+    let (mut texts, mut made) = (texts.iter(), made.into_iter().rev());
+    for (number, file) in sources.iter().enumerate() {
+        if file.is_native() {
+            let Some(text) = texts.next() else { break };
+            let included = included.iter().any(|name| file.name.ends_with(name.as_str()));
+            for piece in native::lower_file(text, included, &mut choice.native_tables) {
+                let name = piece.name.clone().unwrap_or_else(|| file.name.to_string());
+                choice.add(name.into(), Chosen::Native(number, piece));
             }
-            // One of the two threads has all trees of the file.
-            for (helper, outlines) in [(false, &mut own), (true, &mut other)] {
-                while let Some(Outline { number, name, blank, .. }) =
-                    outlines.next_if(|outline| outline.file == number)
-                {
-                    choice.add(name, Chosen::Go { helper, number, blank });
-                }
-            }
+            continue;
         }
-        // Native templates go by the names of their files, with or without the ending, and where it is not ambiguous without the
-        // folder.
-        for file in self.sources.iter().filter(|file| file.is_native()) {
-            let Some(id) = choice.by_name.get(&*file.name).copied() else { continue };
-            let short = native::split_name(&file.name).map_or("", |(_, short)| short);
-            for name in [&*file.name, short] {
-                for name in [name, name.trim_end_matches(native::EXTENSION)] {
-                    if !name.is_empty() {
-                        choice.by_name.entry(name.into()).or_insert(id);
-                    }
-                }
-            }
+        for compiled in made.next().unwrap_or_default() {
+            choice.add(compiled.template.name.clone(), Chosen::Go(compiled));
         }
-        choice
     }
-
-    /// Lowers what was chosen of what a thread parsed.
-    fn lower(&self, parsed: &Parsed<'_>, task: &Task) -> Made {
-        let lowered = task.iter().map(|(number, template)| {
-            let (file, tree) = &parsed.trees[*number];
-            (*template, lower_tree(*file, &self.sources[*file], tree))
-        });
-        lowered.collect()
+    // Native templates go by the names of their files, with or without the ending, and where it is not ambiguous without the
+    // folder.
+    for file in sources.iter().filter(|file| file.is_native()) {
+        let Some(id) = choice.by_name.get(&*file.name).copied() else { continue };
+        let short = native::split_name(&file.name).map_or("", |(_, short)| short);
+        for name in [&*file.name, short] {
+            for name in [name, name.trim_end_matches(native::EXTENSION)] {
+                if !name.is_empty() {
+                    choice.by_name.entry(name.into()).or_insert(id);
+                }
+            }
+        }
     }
+    choice
+}
 
-    /// Puts together what was lowered.
-    fn join(&self, choice: Choice, made: Made) -> Result<Unit, Box<CompileError>> {
-        let sources = self.sources;
-        let Choice { chosen, mut by_name, native_tables } = choice;
-        let mut lowered: Vec<Option<Lowered>> = Vec::new();
-        lowered.resize_with(chosen.len(), || None);
-        for (template, made) in made {
-            lowered[template] = Some(made);
-        }
-        let mut codes: Vec<Code> = Vec::with_capacity(chosen.len());
-        let mut templates = Vec::with_capacity(chosen.len());
-        let mut natives: Vec<(String, String)> = Vec::new();
-        for (chosen, lowered) in chosen.into_iter().zip(lowered) {
-            match (chosen, lowered) {
-                (Chosen::Go { .. }, Some(Lowered { mut template, codes: own })) => {
-                    template.shift_codes(codes.len());
-                    codes.extend(own);
-                    templates.push(template);
-                }
-                (Chosen::Native(number, piece), _) => {
-                    let name = piece.name.unwrap_or_else(|| (*sources[number].name).to_owned());
-                    templates.push(Template {
-                        blank: piece.blank,
-                        origins: piece.origins,
-                        ..Template::native(&name, number, Kind::Native)
-                    });
-                    natives.push((name, piece.source));
-                }
-                // The thread that had it has panicked, which is told when it is joined.
-                (Chosen::Go { .. }, None) => {
-                    return Err(CompileError::of_no_file(sources, "a thread has ended".to_owned()));
-                }
+/// Puts together what was chosen.
+fn join(sources: &[SourceFile], choice: Choice) -> Result<Unit, Box<CompileError>> {
+    let Choice { chosen, mut by_name, native_tables } = choice;
+    let mut codes: Vec<Code> = Vec::with_capacity(chosen.len());
+    let mut templates = Vec::with_capacity(chosen.len());
+    let mut natives: Vec<(String, String)> = Vec::new();
+    for chosen in chosen {
+        match chosen {
+            Chosen::Go(Compiled { mut template, codes: own }) => {
+                template.shift_codes(codes.len());
+                codes.extend(own);
+                templates.push(template);
             }
-        }
-        if !natives.is_empty() {
-            let files = sources.iter().rev().filter(|file| file.is_native()).map(|file| &*file.name);
-            let tera = native::compile(natives, native_tables, files)
-                .map_err(|error| compile_error(&error, sources, &templates))?;
-            let components: Vec<Box<str>> = tera.get_component_names().map(Box::from).collect();
-            codes.push(Code::from(tera));
-            for template in templates.iter_mut().filter(|template| template.kind == Kind::Native) {
-                template.code = codes.len() - 1;
-            }
-            for name in components {
-                by_name.entry(name.clone()).or_insert_with(|| {
-                    let native = sources.iter().position(SourceFile::is_native).unwrap_or_default();
-                    let template = Template::native(&name, native, Kind::Component);
-                    templates.push(Template { code: codes.len() - 1, ..template });
-                    templates.len() - 1
+            Chosen::Native(number, piece) => {
+                let name = piece.name.unwrap_or_else(|| (*sources[number].name).to_owned());
+                templates.push(Template {
+                    blank: piece.blank,
+                    origins: piece.origins,
+                    ..Template::native(&name, number, Kind::Native)
                 });
+                natives.push((name, piece.source));
             }
         }
-        Ok(Unit { codes, sources: sources.to_vec(), templates, by_name })
     }
-}
-
-/// The thread that helps, as the first one sees it.
-struct Helper {
-    outlines: mpsc::Receiver<Outlines>,
-    task: mpsc::Sender<Task>,
-    made: mpsc::Receiver<Made>,
-}
-
-impl Helper {
-    // A thread that sends nothing has panicked, and so will the one that joins it.
-
-    fn outlines(&self) -> Outlines {
-        self.outlines.recv().unwrap_or_else(|_| Ok(Vec::new()))
-    }
-
-    fn made(&self) -> Made {
-        self.made.recv().unwrap_or_default()
-    }
-}
-
-impl Parsed<'_> {
-    /// What the choice needs; or the error, if one was met.
-    fn outlines(&mut self) -> Outlines {
-        if let Some(error) = self.error.take() {
-            return Err(error);
+    if !natives.is_empty() {
+        let files = sources.iter().rev().filter(|file| file.is_native()).map(|file| &*file.name);
+        let tera = native::compile(natives, native_tables, files)
+            .map_err(|error| compile_error(&error, sources, &templates))?;
+        let components: Vec<Box<str>> = tera.get_component_names().map(Box::from).collect();
+        codes.push(Code::from(tera));
+        for template in templates.iter_mut().filter(|template| template.kind == Kind::Native) {
+            template.code = codes.len() - 1;
         }
-        let trees = self.trees.iter().enumerate();
-        let outlines = trees.map(|(number, (file, tree))| Outline {
-            file: *file,
-            number,
-            name: tree.name().into(),
-            blank: tree.is_empty(),
-        });
-        Ok(outlines.collect())
+        for name in components {
+            by_name.entry(name.clone()).or_insert_with(|| {
+                let native = sources.iter().position(SourceFile::is_native).unwrap_or_default();
+                let template = Template::native(&name, native, Kind::Component);
+                templates.push(Template { code: codes.len() - 1, ..template });
+                templates.len() - 1
+            });
+        }
     }
-
-    /// How deep the trees nest.
-    fn depth(&self) -> usize {
-        self.trees.iter().map(|(_, tree)| tree.depth).max().unwrap_or_default()
-    }
+    Ok(Unit { codes, sources: sources.to_vec(), templates, by_name })
 }
 
 impl Choice {
@@ -400,7 +280,7 @@ impl Choice {
 }
 
 /// Lowers a template.
-fn lower_tree(number: usize, file: &SourceFile, tree: &Tree<'_>) -> Lowered {
+fn lower_tree(number: usize, file: &SourceFile, tree: &Tree<'_>) -> Compiled {
     let source = Source { name: &file.name, text: &file.text };
     let mut tables = Tables::default();
     let lowered = lower::lower(tree, source, &Functions, &mut tables);
@@ -433,7 +313,7 @@ fn lower_tree(number: usize, file: &SourceFile, tree: &Tree<'_>) -> Lowered {
         blocks: blocks.into(),
         origins: Box::default(),
     };
-    Lowered { template, codes }
+    Compiled { template, codes }
 }
 
 fn place_of_line(source: &Source<'_>, line: usize) -> Place {

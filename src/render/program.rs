@@ -1,6 +1,7 @@
 //! A chart that is ready to be rendered.
 
 use std::{
+    collections::HashSet,
     io,
     rc::Rc,
     sync::{Arc, OnceLock},
@@ -18,7 +19,7 @@ use super::{
     Afresh, Capabilities, Error, Generated, GeneratedValues, Limits, Lookup, LookupRecord, NoCluster,
     Release, Secrets,
     ahead::{Ahead, Ending, Made},
-    compile::{CompileError, compile, is_large},
+    compile::{self, CompileError, compile, is_large},
     context::{self, ChartScope, Roots},
     error::{REFUSAL, exec_error, parse_error},
     escape, native,
@@ -133,15 +134,17 @@ impl Program {
     /// When a template does not parse, in Helm's words.
     pub fn new(chart: &Chart) -> Result<Self, Error> {
         let charts = context::scopes(chart);
-        let mut found: Vec<(SourceFile, usize)> = Vec::new();
-        let mut number = 0;
-        collect(chart, &charts, &mut number, &mut found);
+        let mut found = Found::default();
+        found.collect(chart, &charts);
+        let mut found = found.files;
         // Deeper paths first, and of two as deep the later one: definitions of parents win over those of subcharts.
         // A native template takes the place that the file it writes would have.
         found.sort_by(|(a, _), (b, _)| {
+            fn output(name: &str) -> &str {
+                name.strip_suffix(native::EXTENSION).unwrap_or(name)
+            }
             let depth = |name: &str| memchr::memchr_iter(b'/', name.as_bytes()).count();
-            let output = |name: &Arc<str>| name.strip_suffix(native::EXTENSION).unwrap_or(name).to_owned();
-            depth(&b.name).cmp(&depth(&a.name)).then_with(|| output(&b.name).cmp(&output(&a.name)))
+            depth(&b.name).cmp(&depth(&a.name)).then_with(|| output(&b.name).cmp(output(&a.name)))
         });
         let partial = |name: &str| name.rsplit('/').next().is_some_and(|base| base.starts_with('_'));
         let files = found
@@ -154,6 +157,16 @@ impl Program {
         let large = is_large(&sources);
         let shared = Shared { unit: Arc::new(unit), tpl: tpl::Cache::default(), charts, files, large };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Whether a chart has so many templates that a second thread is worth its while.
+    #[must_use]
+    pub fn is_large(chart: &Chart) -> bool {
+        fn bytes(chart: &Chart) -> usize {
+            let own: usize = chart.templates.iter().map(|file| file.data.len()).sum();
+            own + chart.dependencies.iter().map(bytes).sum::<usize>()
+        }
+        bytes(chart) >= compile::LARGE
     }
 
     /// Renders the chart.
@@ -336,20 +349,33 @@ pub(super) fn without_no_value(text: Value) -> Value {
     }
 }
 
-fn collect(chart: &Chart, scopes: &[ChartScope], number: &mut usize, into: &mut Vec<(SourceFile, usize)>) {
-    let own = *number;
-    *number += 1;
-    for file in chart.templates.iter() {
-        let base = file.name.rsplit('/').next().unwrap_or(&file.name);
-        if chart.is_library() && !base.starts_with('_') {
-            continue;
+/// The templates of a tree of charts.
+#[derive(Default)]
+struct Found {
+    /// The files, each with the number of its chart.
+    files: Vec<(SourceFile, usize)>,
+    names: HashSet<Arc<str>>,
+    charts: usize,
+}
+
+impl Found {
+    fn collect(&mut self, chart: &Chart, scopes: &[ChartScope]) {
+        let own = self.charts;
+        self.charts += 1;
+        for file in chart.templates.iter() {
+            let base = file.name.rsplit('/').next().unwrap_or(&file.name);
+            if chart.is_library() && !base.starts_with('_') {
+                continue;
+            }
+            let name: Arc<str> = format!("{}/{}", scopes[own].path, file.name).into();
+            if !self.names.insert(Arc::clone(&name)) {
+                self.files.retain(|(other, _)| other.name != name);
+            }
+            self.files.push((SourceFile { name, text: file.data.clone() }, own));
         }
-        let name: Arc<str> = format!("{}/{}", scopes[own].path, file.name).into();
-        into.retain(|(other, _)| other.name != name);
-        into.push((SourceFile { name, text: file.data.clone() }, own));
-    }
-    for sub in &chart.dependencies {
-        collect(sub, scopes, number, into);
+        for sub in &chart.dependencies {
+            self.collect(sub, scopes);
+        }
     }
 }
 

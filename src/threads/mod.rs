@@ -81,13 +81,23 @@ pub fn both<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnce() -> 
 
 /// What a function makes of each item, in their order. Both this thread and another one take items, from the first on.
 pub fn map<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    map_with(items, || (), |(), item| make(item))
+}
+
+/// The same for a function that is given what its thread has begun with.
+pub fn map_with<S, T: Sync, R: Send>(
+    items: &[T],
+    begin: impl Fn() -> S + Sync,
+    make: impl Fn(&mut S, &T) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let work = || {
+        let mut own = begin();
         let mut made = Vec::with_capacity(items.len() / 2);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(number) else { return made };
-            made.push((number, make(item)));
+            made.push((number, make(&mut own, item)));
         }
     };
     // Nothing is left for a thread that starts when all is done.
