@@ -12,6 +12,38 @@ struct Rule {
     only_folders: bool,
     /// The pattern has no slash: it is held against the last part of a path.
     only_base: bool,
+    form: Form,
+}
+
+/// What a pattern is, since most are simple.
+enum Form {
+    /// A name as it is.
+    Name,
+    /// A star and what a name that has no slash must end with.
+    End,
+    /// Anything else.
+    Other,
+}
+
+impl Form {
+    fn of(pattern: &str, only_base: bool) -> Self {
+        let is_name = |text: &str| !text.contains(['*', '?', '[', '\\']);
+        match pattern.strip_prefix('*') {
+            _ if is_name(pattern) => Self::Name,
+            Some(end) if only_base && is_name(end) => Self::End,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Rule {
+    fn matches(&self, subject: &str) -> bool {
+        match self.form {
+            Form::Name => subject == self.pattern,
+            Form::End => subject.ends_with(&self.pattern[1..]),
+            Form::Other => matches(&self.pattern, subject).unwrap_or(false),
+        }
+    }
 }
 
 /// The longest line that Go's scanner takes.
@@ -48,7 +80,8 @@ impl Rules {
             Some(rooted) => (rooted, false),
             None => (rule, !rule.contains('/')),
         };
-        self.0.push(Rule { pattern: pattern.to_owned(), negated, only_folders, only_base });
+        let form = Form::of(pattern, only_base);
+        self.0.push(Rule { pattern: pattern.to_owned(), negated, only_folders, only_base, form });
         Ok(())
     }
 
@@ -57,7 +90,7 @@ impl Rules {
     pub fn ignores(&self, path: &str, folder: bool) -> bool {
         for rule in &self.0 {
             let subject = if rule.only_base { path.rsplit('/').next().unwrap_or(path) } else { path };
-            let hit = || matches(&rule.pattern, subject).unwrap_or(false);
+            let hit = || rule.matches(subject);
             if rule.negated {
                 if (rule.only_folders && !folder) || !hit() {
                     return true;

@@ -69,12 +69,21 @@ impl Item<'_> {
     }
 }
 
-const SPACES: &[u8] = b" \t\r\n";
+/// The ASCII characters that [`is_alphanumeric`] knows.
+const IN_NAMES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = byte == b'_' as usize || (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
 /// The trim marker and the space beside it.
 const TRIM_MARKER_LEN: usize = 2;
 
 fn is_space(byte: u8) -> bool {
-    SPACES.contains(&byte)
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
 /// `- ` after a left delimiter.
@@ -159,10 +168,17 @@ impl<'a> Lexer<'a> {
             text: &self.input[self.start..self.pos],
         };
         self.start = self.pos;
+        if !matches!(kind, Kind::Text | Kind::Space | Kind::Comment | Kind::RawString) {
+            // No line ends in any other token.
+            self.line_pos = self.pos;
+        }
         item
     }
 
     fn line_of_start(&mut self) -> usize {
+        if self.line_pos == self.start {
+            return self.line;
+        }
         self.line += memchr_iter(b'\n', &self.input[self.line_pos..self.start]).count();
         self.line_pos = self.start;
         self.line
@@ -263,10 +279,16 @@ impl<'a> Lexer<'a> {
     /// Whether a right delimiter is next, and if so whether it trims.
     fn at_right_delim(&self) -> Option<bool> {
         let rest = self.rest();
-        if has_right_trim_marker(rest) && rest[TRIM_MARKER_LEN..].starts_with(self.options.right) {
+        if has_right_trim_marker(rest) && self.begins_right_delim(&rest[TRIM_MARKER_LEN..]) {
             return Some(true);
         }
-        rest.starts_with(self.options.right).then_some(false)
+        self.begins_right_delim(rest).then_some(false)
+    }
+
+    #[inline]
+    fn begins_right_delim(&self, text: &[u8]) -> bool {
+        // Nearly always the first byte tells.
+        text.first() == self.options.right.first() && text.starts_with(self.options.right)
     }
 
     fn skip_right_delim(&mut self, trim: bool) {
@@ -358,7 +380,7 @@ impl<'a> Lexer<'a> {
         self.skip_spaces();
         let last = self.pos - 1;
         if has_right_trim_marker(&self.input[last..])
-            && self.input[last + TRIM_MARKER_LEN..].starts_with(self.options.right)
+            && self.begins_right_delim(&self.input[last + TRIM_MARKER_LEN..])
         {
             self.pos = last;
             if last == self.start {
@@ -371,6 +393,8 @@ impl<'a> Lexer<'a> {
     /// Takes letters and digits; returns the character after them.
     fn skip_alphanumeric(&mut self) -> Option<char> {
         loop {
+            let rest = self.rest();
+            self.pos += rest.iter().position(|byte| !IN_NAMES[usize::from(*byte)]).unwrap_or(rest.len());
             let (c, width) = decode(self.rest())?;
             if !is_alphanumeric(c) {
                 return Some(c);
@@ -423,7 +447,7 @@ impl<'a> Lexer<'a> {
     fn at_terminator(&self) -> bool {
         match self.peek_byte() {
             None | Some(b' ' | b'\t' | b'\r' | b'\n' | b'.' | b',' | b'|' | b':' | b')' | b'(') => true,
-            Some(_) => self.rest().starts_with(self.options.right),
+            Some(_) => self.begins_right_delim(self.rest()),
         }
     }
 

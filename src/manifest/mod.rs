@@ -9,6 +9,7 @@ mod order;
 mod split;
 mod text;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -172,7 +173,9 @@ fn read_file(
     read: fn(&str) -> Result<(Head, Value), String>,
 ) -> (Vec<Manifest>, Option<Error>) {
     let source: Arc<str> = path.into();
-    let text = &*String::from_utf8_lossy(bytes);
+    // Of what is UTF-8, `from_utf8` knows it sooner.
+    let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+    let text = &*text;
     let damaged = split::damaged(bytes);
     let mut manifests = Vec::new();
     for (number, document) in split(text).enumerate() {
