@@ -53,11 +53,6 @@ impl<'a> Sites<'a> {
         self.kept.is_some()
     }
 
-    /// How many there are.
-    pub(super) fn count(&self) -> u32 {
-        self.count
-    }
-
     /// Adds one; its number.
     pub(super) fn add(&mut self, site: Site<'a>) -> u32 {
         if let Some(kept) = &mut self.kept {
@@ -65,14 +60,6 @@ impl<'a> Sites<'a> {
         }
         self.count += 1;
         self.count - 1
-    }
-
-    /// Forgets all from a number on.
-    pub(super) fn truncate(&mut self, count: u32) {
-        if let Some(kept) = &mut self.kept {
-            kept.truncate(count as usize);
-        }
-        self.count = count;
     }
 
     /// Those that were kept.

@@ -13,8 +13,9 @@ use super::library;
 
 /// One or more templates on a Tera instance of their own.
 pub(super) struct Code {
-    source: Mutex<Option<Source>>,
-    tera: OnceLock<Result<Tera, String>>,
+    // Both are large, and most of the one is gone once the other is there.
+    source: Mutex<Option<Box<Source>>>,
+    tera: OnceLock<Result<Box<Tera>, String>>,
 }
 
 /// What the instance is made of.
@@ -27,26 +28,27 @@ struct Source {
 impl Code {
     /// Templates, named and lowered with the same tables, that are compiled when they are first asked for.
     pub(super) fn new(templates: Vec<(String, String)>, tables: Tables) -> Self {
-        Self { source: Mutex::new(Some(Source { templates, tables })), tera: OnceLock::new() }
+        Self { source: Mutex::new(Some(Box::new(Source { templates, tables }))), tera: OnceLock::new() }
     }
 
     /// The Tera instance, or what is wrong with the lowered source: a mistake in the lowering.
     pub(super) fn tera(&self) -> Result<&Tera, &str> {
         let tera = self.tera.get_or_init(|| {
             let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let Some(Source { templates, tables }) = source else { return Err("nothing to compile".into()) };
+            let Some(source) = source else { return Err("nothing to compile".into()) };
+            let Source { templates, tables } = *source;
             let mut tera = base();
             library::register(&mut tera, tables);
             tera.add_raw_templates(templates).map_err(|error| error.to_string())?;
-            Ok(tera)
+            Ok(Box::new(tera))
         });
-        tera.as_ref().map_err(String::as_str)
+        tera.as_deref().map_err(String::as_str)
     }
 }
 
 impl From<Tera> for Code {
     fn from(tera: Tera) -> Self {
-        Self { source: Mutex::new(None), tera: OnceLock::from(Ok(tera)) }
+        Self { source: Mutex::new(None), tera: OnceLock::from(Ok(Box::new(tera))) }
     }
 }
 

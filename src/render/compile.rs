@@ -18,7 +18,7 @@ use crate::{
     gotemplate::{
         self, Options, ParseError,
         ast::{Arena, Source, Tree, TreeSet},
-        lower::{self, Later, Tables},
+        lower::{self, Tables},
     },
     threads::{self, on_large_stack},
 };
@@ -290,17 +290,18 @@ fn lower_tree(number: usize, file: &SourceFile, tree: &Tree<'_>) -> Compiled {
     let mut blocks = Vec::with_capacity(lowered.outlined.len());
     for (number, block) in lowered.outlined.into_iter().enumerate() {
         let offsets = block.map.offsets().into();
-        let (code, names) = match block.later {
-            Some(Later { tables, names }) => {
-                codes.push(Code::new(vec![(outlined_name(&name, number), block.source)], tables));
-                (Some(codes.len() - 1), names.into_iter().map(String::into_boxed_str).collect())
+        let name = outlined_name(&name, number);
+        let code = match block.later {
+            Some(tables) => {
+                codes.push(Code::new(vec![(name, block.source)], tables));
+                Some(codes.len() - 1)
             }
             None => {
-                own.push((outlined_name(&name, number), block.source));
-                (None, Box::default())
+                own.push((name, block.source));
+                None
             }
         };
-        blocks.push(Block { offsets, code, names });
+        blocks.push(Block { offsets, code });
     }
     codes.push(Code::new(own, tables));
     let template = Template {

@@ -187,25 +187,21 @@ pub(super) fn arg(run: &Run, args: &Value) -> Result<Value, Fault> {
     Ok(value.clone())
 }
 
-fn cell_number(value: &Value) -> usize {
-    value.as_i64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default()
-}
-
 /// What a cell of the running template holds.
-pub(super) fn cell(run: &Run, number: &Value) -> Result<Value, Fault> {
+pub(super) fn cell(run: &Run, number: usize) -> Value {
     let frames = run.frames.borrow();
     let cells = frames.last().map(|frame| frame.cells.as_slice()).unwrap_or_default();
-    Ok(cells.get(cell_number(number)).cloned().unwrap_or_else(Value::undefined))
+    cells.get(number).cloned().unwrap_or_else(Value::undefined)
 }
 
 /// Puts a value into a cell of the running template.
-pub(super) fn put(run: &Run, value: &Value, number: usize) {
+pub(super) fn put(run: &Run, value: Value, number: usize) {
     let mut frames = run.frames.borrow_mut();
     if let Some(frame) = frames.last_mut() {
         if frame.cells.len() <= number {
             frame.cells.resize(number + 1, Value::undefined());
         }
-        frame.cells[number] = value.clone();
+        frame.cells[number] = value;
     }
 }
 

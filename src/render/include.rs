@@ -81,24 +81,13 @@ pub(super) fn text(out: Vec<u8>) -> Result<Value, Stop> {
     }
 }
 
-/// A block that was split off because it nests too deep, by its number. It shares the frame of the template that it belongs to.
+/// A block that was split off, because it nests too deep or may not be reached, by its number. It shares the frame of the template
+/// that it belongs to.
 pub(super) fn outline(run: &Run, number: &Value) -> Result<Value, Fault> {
     run.tick()?;
     let Some(block) = Block::of(run, Some(number)) else { return Ok(Value::from("")) };
     let mut context = Context::new();
     context.insert_value("d", block.dot.clone());
-    block.run(run, &context)
-}
-
-/// A block that was split off because it may not be reached: its number and the variables that it is given.
-pub(super) fn later(run: &Run, args: &Value) -> Result<Value, Fault> {
-    let args = args.as_array().unwrap_or_default();
-    let Some(block) = Block::of(run, args.first()) else { return Ok(Value::from("")) };
-    let mut context = Context::new();
-    let names = block.unit.block_names(block.template, block.number);
-    for (name, value) in names.iter().zip(args.iter().skip(1)) {
-        context.insert_value(name.to_string(), value.clone());
-    }
     block.run(run, &context)
 }
 
@@ -124,7 +113,13 @@ impl<'r> Block<'r> {
         let mut out = Vec::with_capacity(256);
         if let Err(error) = run.render_block(&unit, template, number, context, &mut out) {
             let cells = run.frames.borrow().last().map(|frame| frame.cells.clone()).unwrap_or_default();
-            let running = Running { template, outlined: Some(number), no_dot: dot.is_none(), cells: &cells };
+            let running = Running {
+                template,
+                outlined: Some(number),
+                no_dot: dot.is_none(),
+                cells: &cells,
+                site: None,
+            };
             match run.explain(&unit, running, &error) {
                 // What was written before the jump counts.
                 Stop::Jump(keyword) => {

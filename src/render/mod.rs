@@ -12,6 +12,7 @@ mod context;
 mod control;
 mod error;
 mod escape;
+mod evaluate;
 mod files;
 pub mod generated;
 mod glob;

@@ -58,6 +58,14 @@ pub(super) enum Stop {
     Jump(&'static str),
 }
 
+impl Fault {
+    /// The same, with the site of the template at which it happened.
+    pub(super) fn at(self, run: &Run, site: u32) -> Self {
+        run.fault_site.set(Some(site));
+        self
+    }
+}
+
 impl From<Stop> for Fault {
     fn from(stop: Stop) -> Self {
         match stop {
@@ -112,6 +120,8 @@ pub(super) struct Run {
     /// The file that is being rendered.
     pub file: RefCell<Arc<str>>,
     fault: RefCell<Option<Fault>>,
+    /// Which site of the template the fault is at, if the filter knows.
+    fault_site: Cell<Option<u32>>,
     depth: Cell<usize>,
     written: Cell<u64>,
     made_bytes: Cell<u64>,
@@ -183,6 +193,7 @@ impl Run {
             met: Met::default(),
             file: RefCell::new("".into()),
             fault: RefCell::default(),
+            fault_site: Cell::default(),
             depth: Cell::new(0),
             written: Cell::new(0),
             made_bytes: Cell::new(0),
@@ -320,7 +331,7 @@ impl Run {
         let frame = self.frames.borrow_mut().pop();
         result.map_err(|error| {
             let cells = frame.as_ref().map(|frame| &*frame.cells).unwrap_or_default();
-            self.explain(&code, Running { template, outlined: None, no_dot, cells }, &error)
+            self.explain(&code, Running { template, outlined: None, no_dot, cells, site: None }, &error)
         })
     }
 
@@ -338,6 +349,7 @@ impl Run {
 
     /// What an error of Tera was in the template that ran.
     pub(super) fn explain(&self, code: &Unit, running: Running<'_>, error: &tera::Error) -> Stop {
+        let running = Running { site: self.fault_site.take(), ..running };
         match self.fault.take() {
             Some(Fault::Through(error)) => Stop::Error(error),
             Some(Fault::Limit(text)) => Stop::Limit(text),
@@ -345,6 +357,11 @@ impl Run {
             Some(fault) => Stop::Error(Box::new(code.explain(running, Some(fault), error))),
             None => Stop::Error(Box::new(code.explain(running, None, error))),
         }
+    }
+
+    /// The dot that the running template was invoked with.
+    pub(super) fn dot(&self) -> Value {
+        self.frames.borrow().last().map_or_else(Value::none, |frame| frame.dot.clone())
     }
 
     /// One of the units.

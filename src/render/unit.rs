@@ -66,8 +66,6 @@ pub(super) struct Block {
     pub offsets: Box<[u32]>,
     /// Which code it is in, if not in that of the template.
     pub code: Option<usize>,
-    /// The variables that it is given.
-    pub names: Box<[Box<str>]>,
 }
 
 impl Template {
@@ -152,11 +150,6 @@ impl Unit {
         tera.render_to(&outlined_name(self.name(template), block), context, out)
     }
 
-    /// The variables that a block is given.
-    pub(super) fn block_names(&self, template: TemplateId, block: usize) -> &[Box<str>] {
-        &self.templates[template].blocks[block].names
-    }
-
     fn tera(&self, code: usize) -> TeraResult<&Tera> {
         self.codes[code].tera().map_err(tera::Error::message)
     }
@@ -179,7 +172,7 @@ impl Unit {
 
     /// The error of text/template for what went wrong in a template.
     pub(super) fn explain(&self, running: Running<'_>, fault: Option<Fault>, error: &tera::Error) -> GoError {
-        let Running { template, outlined, no_dot, cells } = running;
+        let Running { template, outlined, no_dot, cells, site: known } = running;
         let code = &self.templates[template];
         let file = &self.sources[code.source];
         let offset = match error.kind() {
@@ -200,7 +193,7 @@ impl Unit {
         let offsets = outlined.map_or(&code.offsets, |number| &code.blocks[number].offsets);
         let number = offset.and_then(|offset| SourceMap::number(offsets, offset));
         let mut fault = fault;
-        let found = number.and_then(|number| {
+        let found = known.map(Ok).or(number.map(Err)).and_then(|place| {
             let arena = Arena::new();
             let source = Source { name: &file.name, text: &file.text };
             // What was compiled once is compiled again, to have the nodes.
@@ -211,7 +204,10 @@ impl Unit {
                 Some(block) => &lowered.outlined.get(block)?.map,
                 None => &lowered.map,
             };
-            let site = map.site(number, &lowered.sites)?;
+            let site = match place {
+                Ok(site) => lowered.sites.get(site as usize)?,
+                Err(number) => map.site(number, &lowered.sites)?,
+            };
             let at = Where { site, no_dot, choices: &lowered.choices, cells };
             Some(at_site(&source, &code.name, at, fault.take(), error))
         });
@@ -232,6 +228,8 @@ pub(super) struct Running<'r> {
     pub no_dot: bool,
     /// Its cells.
     pub cells: &'r [Value],
+    /// The site where it was, if it is known. If not, Tera's error tells.
+    pub site: Option<u32>,
 }
 
 /// Where something went wrong.

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use crate::gotemplate::source_map::SourceMap;
 
 use super::{
-    PathUse, Tables,
+    Tables,
     ir::{Ex, Ir, Place, Pre},
+    program,
     text::Text,
 };
 
@@ -17,18 +18,9 @@ pub(super) struct Out {
     pub map: SourceMap,
     /// Constant text that is not written yet.
     pub text: Text,
-    /// Places with a lower number are those of a template around this one.
-    pub outer: u32,
-    /// Those of them that were written, and the dot if it was.
-    pub captured: Vec<Place>,
 }
 
 impl Out {
-    /// The source of a template within another, whose places have numbers below `outer`.
-    pub(super) fn within(outer: u32) -> Self {
-        Self { outer, ..Self::default() }
-    }
-
     /// Writes the text that is waiting.
     pub(super) fn flush(&mut self, tables: &mut Tables) {
         let text = std::mem::take(&mut self.text);
@@ -44,67 +36,45 @@ impl Out {
         let _ = write!(self.source, "{number}|_k}}}}");
     }
 
-    /// `{{expression}}`
-    pub(super) fn print(&mut self, ex: Ex<'_>, tables: &mut Tables) {
+    /// `{{expression}}`, after the statements before it.
+    pub(super) fn print(&mut self, pres: &[Pre<'_>], ex: Option<Ex<'_>>, tables: &mut Tables) {
         self.flush(tables);
         self.source.push_str("{{");
-        self.expression(ex, tables);
+        self.after(pres, ex, tables);
         self.source.push_str("}}");
     }
 
-    /// `{{[number,x,y]|_later}}`. What is in the list is no more than places, so that no limit of Tera is met.
-    pub(super) fn print_later(&mut self, args: &[Ex<'_>], tables: &mut Tables) {
-        self.flush(tables);
-        self.source.push_str("{{");
-        self.list(args, tables);
-        self.source.push_str("_later}}");
-    }
-
-    /// A tag: what comes before the expression, the expression, and what comes after it.
-    pub(super) fn tag(&mut self, before: &str, ex: Option<Ex<'_>>, after: &str, tables: &mut Tables) {
+    /// A tag: what comes before the expression, the expression, after the statements before it, and what comes after it.
+    pub(super) fn tag(
+        &mut self,
+        before: &str,
+        pres: &[Pre<'_>],
+        ex: Option<Ex<'_>>,
+        after: &str,
+        tables: &mut Tables,
+    ) {
         self.flush(tables);
         self.source.push_str("{%");
         self.source.push_str(before);
-        if let Some(ex) = ex {
-            self.expression(ex, tables);
+        if ex.is_some() {
+            self.after(pres, ex, tables);
         }
         self.source.push_str(after);
         self.source.push_str("%}");
     }
 
-    /// The statements before an expression.
-    pub(super) fn pres(&mut self, pres: &[Pre<'_>], tables: &mut Tables) {
-        for pre in pres {
-            match pre {
-                Pre::Set(place, ex) => self.set(*place, *ex, tables),
-                Pre::When { condition, holds, body } => {
-                    if *holds {
-                        self.tag("if ", Some(*condition), "", tables);
-                    } else {
-                        self.tag("if not (", Some(*condition), ")", tables);
-                    }
-                    self.pres(body, tables);
-                    self.tag("endif", None, "", tables);
-                }
-            }
+    /// An expression after the statements before it.
+    fn after(&mut self, pres: &[Pre<'_>], ex: Option<Ex<'_>>, tables: &mut Tables) {
+        match ex {
+            Some(ex) if pres.is_empty() => self.expression(ex, tables),
+            ex => self.program(pres, ex, tables),
         }
-    }
-
-    /// `{%set_global place=expression%}`
-    pub(super) fn set(&mut self, place: Place, ex: Ex<'_>, tables: &mut Tables) {
-        if let Place::Cell(number) = place {
-            self.flush(tables);
-            self.source.push_str("{{");
-            // Not in a list: those nest only so deep.
-            self.operand(ex, tables);
-            let _ = write!(self.source, "|_put(c={number})}}}}");
-            return;
-        }
-        let target = format!("set_global {place}=");
-        self.tag(&target, Some(ex), "", tables);
     }
 
     fn expression(&mut self, ex: Ex<'_>, tables: &mut Tables) {
+        if !ex.is_plain() {
+            return self.program(&[], Some(ex), tables);
+        }
         match ex.ir {
             Ir::Text(text) => write_string(&mut self.source, text),
             Ir::Int(int) => {
@@ -120,59 +90,16 @@ impl Out {
             Ir::Constant(number) => {
                 let _ = write!(self.source, "{number}|_k");
             }
-            Ir::Place(place) => self.place(*place),
-            Ir::Path { base, path, form, strict, site } => {
-                self.operand(*base, tables);
-                self.source.push('|');
-                self.mark(*site);
-                let used = PathUse { path: *path, form: *form, strict: *strict };
-                tables.path_uses.insert(used);
-                let _ = write!(self.source, "{}{path}", used.letter());
+            Ir::Place(place) => {
+                let _ = write!(self.source, "{place}");
             }
-            Ir::Call { name, args, piped_first, site } => {
-                tables.note_call(name, args.len(), *piped_first);
-                match args {
-                    [] => {
-                        self.mark(*site);
-                        let _ = write!(self.source, "g_{name}()");
-                    }
-                    [arg] => {
-                        self.operand(*arg, tables);
-                        self.source.push('|');
-                        self.mark(*site);
-                        let _ = write!(self.source, "h_{name}");
-                    }
-                    [others @ .., last] if *piped_first => {
-                        self.list(&[&[*last], others].concat(), tables);
-                        self.mark(*site);
-                        let _ = write!(self.source, "r_{name}");
-                    }
-                    args => {
-                        self.list(args, tables);
-                        self.mark(*site);
-                        let _ = write!(self.source, "g_{name}");
-                    }
-                }
-            }
-            Ir::Method { name, args, lenient, site } => {
-                let set = if *lenient { &mut tables.lenient_methods } else { &mut tables.methods };
-                Tables::note(set, name);
-                self.list(args, tables);
-                self.mark(*site);
-                let _ = write!(self.source, "{}_{name}", if *lenient { 'n' } else { 'm' });
-            }
-            Ir::Filter { base, name, site } => {
+            Ir::Filter { base, construct, site } => {
                 self.operand(*base, tables);
                 self.source.push('|');
                 if let Some(site) = site {
                     self.mark(*site);
                 }
-                self.source.push_str(name);
-            }
-            Ir::Listed { args, name, site } => {
-                self.list(args, tables);
-                self.mark(*site);
-                self.source.push_str(name);
+                self.source.push_str(construct.name());
             }
             Ir::Not(condition) => {
                 self.source.push_str("not ");
@@ -180,39 +107,23 @@ impl Out {
             }
             Ir::And(parts) => self.joined(parts, " and ", tables),
             Ir::Or(parts) => self.joined(parts, " or ", tables),
+            // They are not plain.
+            Ir::Path { .. } | Ir::Call { .. } | Ir::Method { .. } | Ir::Listed { .. } => {}
         }
     }
 
-    fn place(&mut self, place: Place) {
-        let outer = match place {
-            Place::Dot => true,
-            Place::Var(number)
-            | Place::Element(number)
-            | Place::PairKey(number)
-            | Place::PairValue(number) => number < self.outer,
-            Place::Cell(_) => false,
-        };
-        // Key and value of a pair are in one variable.
-        let held = match place {
-            Place::PairKey(number) | Place::PairValue(number) => Place::Element(number),
-            place => place,
-        };
-        if outer && !self.captured.contains(&held) {
-            self.captured.push(held);
+    /// `3|_e`, or `[3,e1]|_e` where it needs what a loop is at.
+    fn program(&mut self, pres: &[Pre<'_>], ex: Option<Ex<'_>>, tables: &mut Tables) {
+        let (start, given) = program::add(pres, ex, tables);
+        if given.is_empty() {
+            let _ = write!(self.source, "{start}|_e");
+            return;
         }
-        let _ = write!(self.source, "{place}");
-    }
-
-    /// `[x,y]|`
-    fn list(&mut self, args: &[Ex<'_>], tables: &mut Tables) {
-        self.source.push('[');
-        for (at, arg) in args.iter().enumerate() {
-            if at > 0 {
-                self.source.push(',');
-            }
-            self.expression(*arg, tables);
+        let _ = write!(self.source, "[{start}");
+        for place in given {
+            let _ = write!(self.source, ",{place}");
         }
-        self.source.push_str("]|");
+        self.source.push_str("]|_e");
     }
 
     fn joined(&mut self, parts: &[Ex<'_>], between: &str, tables: &mut Tables) {
@@ -231,7 +142,7 @@ impl Out {
 
     /// An expression, in parentheses if operators are at its top, or a sign: Tera takes no two in a row.
     fn grouped(&mut self, ex: Ex<'_>, tables: &mut Tables) {
-        let operators = matches!(ex.ir, Ir::Not(_) | Ir::And(_) | Ir::Or(_) | Ir::Int(..0));
+        let operators = ex.is_plain() && matches!(ex.ir, Ir::Not(_) | Ir::And(_) | Ir::Or(_) | Ir::Int(..0));
         if operators {
             self.source.push('(');
         }
@@ -250,7 +161,6 @@ impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Dot => write!(f, "d"),
-            Self::Var(number) => write!(f, "v{number}"),
             Self::Element(number) => write!(f, "e{number}"),
             Self::PairKey(number) => write!(f, "e{number}[0]"),
             Self::PairValue(number) => write!(f, "e{number}[1]"),

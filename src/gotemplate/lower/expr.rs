@@ -10,8 +10,8 @@ use crate::gotemplate::{
 };
 
 use super::{
-    Form, Known,
-    ir::{Ex, Ir, MAX_DEPTH, MAX_LISTS, MAX_WEIGHT, Place, Pre},
+    Construct, Form, Known,
+    ir::{Ex, Ir, MAX_DEPTH, MAX_WEIGHT, Place, Pre},
     names::Binding,
     operand::may_fail,
     stmt::Lowering,
@@ -60,19 +60,22 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let known = if assign {
             self.names.find(name)
         } else {
-            let place = self.new_place();
+            let place = Place::Cell(self.names.fresh());
             let binding = Binding { doubtful: self.doubt > 0, ..Binding::at(place) };
             self.names.declare(name, binding);
             Some(binding)
         };
-        let place = known.map_or_else(|| self.new_place(), |binding| binding.place);
-        pre.push(Pre::Set(place, value));
+        let cell = match known {
+            Some(Binding { place: Place::Cell(cell), .. }) => cell,
+            _ => self.names.fresh(),
+        };
+        pre.push(Pre::Set(cell, value));
         if known.is_none() {
             // The parser lets pass what the execution refuses.
             let fault = self.fault(&format!("undefined variable: {name}"));
-            pre.push(Pre::Set(place, fault));
+            pre.push(Pre::Set(cell, fault));
         }
-        self.place(place, Known::Any)
+        self.place(Place::Cell(cell), Known::Any)
     }
 
     fn command(&mut self, command: &'a Command<'a>, piped: Option<Ex<'b>>, pre: &mut Pres<'b>) -> Ex<'b> {
@@ -210,13 +213,11 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let args = self.fit(list.exprs, pre);
         args.rotate_left(rotated);
         let args: &'b [Ex<'b>] = args;
-        let lists = deepest_list(args) + u32::from(args.len() > 1);
         let may_fail = |ex: &Ex<'b>| !ex.is_stable();
         let piped_first = piped.is_some()
             && args.split_last().is_some_and(|(last, others)| may_fail(last) && others.iter().any(may_fail));
         let ir = Ir::Call { name: self.arena.alloc_str(name), args, piped_first, site };
         let mut ex = self.around(ir, args);
-        ex.lists = lists;
         ex.known = signature.answer;
         ex
     }
@@ -244,8 +245,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         if let Some(ex) = &mut piped {
             // Where nothing of the others runs before the call, the call itself sees to the order.
             if pre.len() > start && !ex.is_stable() {
-                let (place, held) = self.held(*ex);
-                pre.insert(start, Pre::Set(place, *ex));
+                let (cell, held) = self.held(*ex);
+                pre.insert(start, Pre::Set(cell, *ex));
                 *ex = held;
             }
             list.exprs.push(*ex);
@@ -262,20 +263,18 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             return;
         }
         for (at, ex) in (mark..).zip(earlier.iter_mut().filter(|ex| !ex.is_stable())) {
-            let (place, held) = self.held(*ex);
-            pre.insert(at, Pre::Set(place, *ex));
+            let (cell, held) = self.held(*ex);
+            pre.insert(at, Pre::Set(cell, *ex));
             *ex = held;
         }
     }
 
     /// Takes arguments, in the order of their evaluation, into variables where the call would exceed one of Tera's limits.
     pub(super) fn fit(&mut self, mut args: Vec<Ex<'b>>, pre: &mut Pres<'b>) -> &'b mut [Ex<'b>] {
-        let listed = u32::from(args.len() > 1);
         let weight: u32 = args.iter().map(|ex| ex.weight).sum();
         let too_big = |ex: &Ex<'b>| {
-            ex.lists + listed > MAX_LISTS
-                || ex.depth + 1 > MAX_DEPTH
-                || (weight >= MAX_WEIGHT && ex.weight > 0 && !matches!(ex.ir, Ir::Place(Place::Var(_))))
+            ex.depth + 1 > MAX_DEPTH
+                || (weight >= MAX_WEIGHT && ex.weight > 0 && !matches!(ex.ir, Ir::Place(Place::Cell(_))))
         };
         if let Some(last) = args.iter().rposition(too_big) {
             for ex in &mut args[..=last] {
@@ -289,14 +288,15 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     /// Takes an expression into a variable.
     pub(super) fn hoist(&mut self, ex: Ex<'b>, pre: &mut Pres<'b>) -> Ex<'b> {
-        let (place, held) = self.held(ex);
-        pre.push(Pre::Set(place, ex));
+        let (cell, held) = self.held(ex);
+        pre.push(Pre::Set(cell, ex));
         held
     }
 
-    fn held(&mut self, ex: Ex<'b>) -> (Place, Ex<'b>) {
-        let place = self.new_place();
-        (place, self.place(place, ex.known))
+    /// A cell for an expression, and what it will hold.
+    fn held(&mut self, ex: Ex<'b>) -> (u32, Ex<'b>) {
+        let cell = self.names.fresh();
+        (cell, self.place(Place::Cell(cell), ex.known))
     }
 
     /// `and` and `or` where their value matters. They answer one of their arguments, and evaluate no further than that.
@@ -311,7 +311,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let choice = self.tracked.take().filter(|(pos, _)| *pos == identifier.pos).map(|(_, choice)| choice);
         // What is piped is evaluated before, whatever comes of it.
         let piped = piped.map(|ex| if ex.is_stable() || args.is_empty() { ex } else { self.hoist(ex, pre) });
-        let mut result: Option<Place> = None;
+        let mut result: Option<u32> = None;
         for operand in args {
             let mut inner = Vec::new();
             if let Some(choice) = choice {
@@ -336,7 +336,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             result = Some(self.or_else(or, result, ex, Vec::new(), pre));
         }
         match result {
-            Some(place) => self.place(place, Known::Any),
+            Some(cell) => self.place(Place::Cell(cell), Known::Any),
             None => self.leaf(Ir::Nil),
         }
     }
@@ -362,29 +362,29 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let Choice { cell, nodes } = &self.choices[choice];
         let number = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
         let number = self.leaf(Ir::Int(number));
-        pre.push(Pre::Set(Place::Cell(*cell), number));
+        pre.push(Pre::Set(*cell, number));
     }
 
     /// One more argument of `and` or `or`.
     fn or_else(
         &mut self,
         or: bool,
-        before: Option<Place>,
+        before: Option<u32>,
         ex: Ex<'b>,
         mut inner: Pres<'b>,
         pre: &mut Pres<'b>,
-    ) -> Place {
-        let Some(place) = before else {
-            let place = self.new_place();
+    ) -> u32 {
+        let Some(cell) = before else {
+            let cell = self.names.fresh();
             pre.append(&mut inner);
-            pre.push(Pre::Set(place, ex));
-            return place;
+            pre.push(Pre::Set(cell, ex));
+            return cell;
         };
-        inner.push(Pre::Set(place, ex));
-        let held = self.place(place, Known::Any);
+        inner.push(Pre::Set(cell, ex));
+        let held = self.place(Place::Cell(cell), Known::Any);
         let condition = self.truth(held);
         self.when(condition, !or, &inner, pre);
-        place
+        cell
     }
 
     /// Runs statements only if a condition holds, or only if it does not. However deep `and` and `or` nest, conditions do not.
@@ -464,7 +464,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         for (inner, ex) in parts {
             result = Some(self.or_else(or, result, ex, inner, pre));
         }
-        let place = result.unwrap_or(Place::Dot);
+        let place = result.map_or(Place::Dot, Place::Cell);
         // What it holds was a condition, so that it needs no further test.
         self.place(place, Known::Bool)
     }
@@ -485,7 +485,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 Ex { ir: self.arena.alloc(ir), known: Known::Bool, ..ex }
             }
             _ => {
-                let mut tested = self.around(Ir::Filter { base: ex, name: "_truth", site: None }, &[ex]);
+                let mut tested =
+                    self.around(Ir::Filter { base: ex, construct: Construct::Truth, site: None }, &[ex]);
                 tested.known = Known::Bool;
                 tested
             }
@@ -503,7 +504,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             }
             _ => {
                 let site = Some(self.site(Site::of(self.at)));
-                let mut printed = self.around(Ir::Filter { base: ex, name: "_print", site }, &[ex]);
+                let mut printed =
+                    self.around(Ir::Filter { base: ex, construct: Construct::Print, site }, &[ex]);
                 printed.known = Known::Text;
                 printed
             }
@@ -521,7 +523,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
     pub(super) fn fault(&mut self, message: &str) -> Ex<'b> {
         let base = self.leaf(Ir::Text(self.arena.alloc_str(message)));
         let site = Some(self.site(Site::of(self.at)));
-        self.around(Ir::Filter { base, name: "_fault", site }, &[base])
+        self.around(Ir::Filter { base, construct: Construct::Fault, site }, &[base])
     }
 
     /// An expression without parts.
@@ -531,13 +533,13 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             Ir::Bool(_) => Known::Bool,
             _ => Known::Any,
         };
-        Ex { ir: self.arena.alloc(ir), known, lists: 0, weight: 0, depth: 0 }
+        Ex { ir: self.arena.alloc(ir), known, weight: 0, depth: 0 }
     }
 
     /// What is held at a place.
     pub(super) fn place(&self, place: Place, known: Known) -> Ex<'b> {
         let weight = match place {
-            Place::Dot | Place::Var(_) | Place::Element(_) => 0,
+            Place::Dot | Place::Element(_) => 0,
             Place::PairKey(_) | Place::PairValue(_) | Place::Cell(_) => 1,
         };
         Ex { known, weight, ..self.leaf(Ir::Place(place)) }
@@ -548,7 +550,6 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         Ex {
             ir: self.arena.alloc(ir),
             known: Known::Any,
-            lists: deepest_list(parts),
             weight: 1 + parts.iter().map(|ex| ex.weight).sum::<u32>(),
             depth: 1 + parts.iter().map(|ex| ex.depth).max().unwrap_or(0),
         }
@@ -565,12 +566,6 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             sites.insert(at, site);
         }
     }
-
-    /// A new variable of the lowered template.
-    pub(super) fn new_place(&mut self) -> Place {
-        let number = self.names.fresh();
-        if self.deep { Place::Cell(number) } else { Place::Var(number) }
-    }
 }
 
 /// The position of the `and` or `or` whose answer is that of a pipeline.
@@ -583,8 +578,4 @@ fn last_short_circuit(pipe: &Pipe<'_>) -> Option<usize> {
         [Operand::Pipe(inner)] => last_short_circuit(inner),
         _ => None,
     }
-}
-
-fn deepest_list(parts: &[Ex<'_>]) -> u32 {
-    parts.iter().map(|ex| ex.lists).max().unwrap_or(0)
 }

@@ -3,22 +3,20 @@
 //! An [`Ex`] knows how deep it nests in the senses that Tera limits, so that the lowering can take it out into a
 //! variable before a limit is met.
 
-use super::{Form, Known};
+use super::{Construct, Form, Known};
 
 /// Where a value is held in the lowered template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The dot that the template was invoked with: `d`.
     Dot,
-    /// A variable: `v1`.
-    Var(u32),
     /// What a loop is at: `e1`.
     Element(u32),
     /// The key of what a loop over pairs is at: `e1[0]`.
     PairKey(u32),
     /// The value of what a loop over pairs is at: `e1[1]`.
     PairValue(u32),
-    /// A cell outside Tera, for templates that are split into several: `1|cell`.
+    /// A cell outside Tera, as all variables are: `1|_cell`.
     Cell(u32),
 }
 
@@ -43,10 +41,10 @@ pub(super) enum Ir<'b> {
     Call { name: &'b str, args: &'b [Ex<'b>], piped_first: bool, site: u32 },
     /// A method with arguments; the receiver comes first.
     Method { name: &'b str, args: &'b [Ex<'b>], lenient: bool, site: u32 },
-    /// One of the filters that are no function of Go's.
-    Filter { base: Ex<'b>, name: &'static str, site: Option<u32> },
+    /// What is no function of Go's.
+    Filter { base: Ex<'b>, construct: Construct, site: Option<u32> },
     /// The same with several arguments.
-    Listed { args: &'b [Ex<'b>], name: &'static str, site: u32 },
+    Listed { args: &'b [Ex<'b>], construct: Construct, site: u32 },
     /// Negation of a condition.
     Not(Ex<'b>),
     /// Conjunction of conditions.
@@ -62,16 +60,13 @@ pub(super) struct Ex<'b> {
     pub ir: &'b Ir<'b>,
     /// What is known of its value.
     pub known: Known,
-    /// How deep list literals nest in it. Tera allows two.
-    pub lists: u32,
     /// How many filters and operators it has. Tera allows 256.
     pub weight: u32,
-    /// How deep lists, operators and parentheses nest. Tera allows 40.
+    /// How deep calls, operators and parentheses nest. Tera allows 40.
     pub depth: u32,
 }
 
 /// Tera's limits, with room to spare for what surrounds an expression.
-pub(super) const MAX_LISTS: u32 = 2;
 pub(super) const MAX_WEIGHT: u32 = 200;
 pub(super) const MAX_DEPTH: u32 = 24;
 
@@ -90,8 +85,8 @@ impl Ex<'_> {
 /// What must run before an expression.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pre<'b> {
-    /// A place takes a value.
-    Set(Place, Ex<'b>),
+    /// A cell takes a value.
+    Set(u32, Ex<'b>),
     /// Only if the condition holds, or only if it does not.
     When { condition: Ex<'b>, holds: bool, body: &'b [Pre<'b>] },
 }

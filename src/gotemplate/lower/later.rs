@@ -1,45 +1,31 @@
 //! Blocks that may never be reached become templates of their own, so that they are compiled only if they are.
 //!
-//! Such a block runs apart from the template around it: it is given the variables that it reads, and must assign none of
-//! them. It may declare its own, since no variable of a block is seen after it.
+//! Such a block is in no loop, so that all that it needs is the dot of the template around it and its cells.
 
-use std::collections::HashSet;
-
-use super::{
-    Later, Outlined,
-    emit::Out,
-    ir::{Ir, Place},
-    names::list_assigned,
-    stmt::Lowering,
-};
-use crate::gotemplate::ast::{Branch, List};
+use super::{Outlined, stmt::Lowering};
+use crate::gotemplate::ast::{Branch, Command, Identifier, List, Operand, Pipe};
 
 /// What is shorter in the Go source than this is not worth a template of its own.
 const LONG: usize = 300;
 /// The same within a block that is one already.
 const LONG_INSIDE: usize = 1500;
+/// The same for one there that is reached unless something holds, which mostly is some switch that turns it off.
+const LONG_UNLESS: usize = 6000;
 
 impl<'a> Lowering<'a, '_, '_> {
     /// Lowers what a condition guards: the nodes between two byte offsets of the Go source.
-    pub(super) fn guarded(&mut self, list: &List<'a>, start: usize, end: usize) {
-        if self.is_for_later(list, end.saturating_sub(start)) {
+    pub(super) fn guarded(&mut self, list: &List<'a>, unless: bool, (start, end): (usize, usize)) {
+        let long = match self.blocks.within_later {
+            true if unless => LONG_UNLESS,
+            true => LONG_INSIDE,
+            false => LONG,
+        };
+        let fits = self.is_file && !self.deep && self.blocks.loops == 0;
+        if fits && end.saturating_sub(start) >= long {
             self.later(list);
         } else {
             self.list(list);
         }
-    }
-
-    fn is_for_later(&self, list: &List<'a>, length: usize) -> bool {
-        let long = if self.blocks.within_later { LONG_INSIDE } else { LONG };
-        if length < long || !self.is_file || self.deep || self.blocks.loops > 0 {
-            return false;
-        }
-        if !self.names.any_may_change() {
-            return true;
-        }
-        let mut assigned = HashSet::new();
-        list_assigned(list, &mut assigned);
-        assigned.into_iter().all(|name| self.names.find(name).is_none())
     }
 
     fn later(&mut self, list: &List<'a>) {
@@ -47,8 +33,7 @@ impl<'a> Lowering<'a, '_, '_> {
         let number = self.blocks.outlined.len();
         // Holds the number while the block may split off others.
         self.blocks.outlined.push(Outlined::default());
-        let inner = Out::within(self.names.next());
-        let outer = std::mem::replace(&mut self.out, inner);
+        let outer = std::mem::take(&mut self.out);
         let tables = std::mem::take(self.tables);
         let depth = std::mem::replace(&mut self.blocks.depth, 0);
         let within = std::mem::replace(&mut self.blocks.within_later, true);
@@ -58,15 +43,14 @@ impl<'a> Lowering<'a, '_, '_> {
         self.blocks.depth = depth;
         let tables = std::mem::replace(self.tables, tables);
         let inner = std::mem::replace(&mut self.out, outer);
-
-        let places = inner.captured;
-        let names = places.iter().map(Place::to_string).collect();
-        self.blocks.outlined[number] =
-            Outlined { source: inner.source, map: inner.map, later: Some(Later { tables, names }) };
-        let mut args = vec![self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)))];
-        args.extend(places.into_iter().map(|place| self.leaf(Ir::Place(place))));
-        self.print_later(&args);
+        self.blocks.outlined[number] = Outlined { source: inner.source, map: inner.map, later: Some(tables) };
+        self.call_outlined(number);
     }
+}
+
+/// Whether a condition begins with `not`.
+pub(super) fn is_negated(pipe: &Pipe<'_>) -> bool {
+    matches!(pipe.cmds, [Command { args: [Operand::Identifier(Identifier { name: "not", .. }), ..], .. }])
 }
 
 /// Where a guarded list begins and ends: after the `{{if}}`, before the `{{else}}` or `{{end}}`.

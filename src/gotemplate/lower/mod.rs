@@ -6,25 +6,22 @@
 //!
 //! | Go | Tera |
 //! |---|---|
-//! | `{{.a.b}}` printed, tested, used | `d\|w3`, `d\|q3`, `d\|p3`, where 3 stands for `a.b` in [`Tables`] |
-//! | the same where a nil dot is an error | `e1\|x3`, `e1\|r3`, `e1\|s3` |
-//! | `f x`, `f x y`, `f` | `x\|h_f`, `[x,y]\|g_f`, `g_f()` |
-//! | `y \| f x` where both may fail | `[y,x]\|r_f`, so that they are evaluated in Go's order |
-//! | `.a.Method x` | `[d\|p3,x]\|m_Method`; `n_Method` where a nil receiver is no error |
-//! | `{{$x := e}}`, `{{$x = e}}` | `{%set_global v1=e%}` |
-//! | `{{range e}}` | `{%for e1 in e\|_range%}`; `_pairs` where the key has a name |
-//! | `{{template "t" e}}` | `{{["t",e]\|_template}}` |
-//! | a condition | `e\|_truth`, and Tera's `and`, `or`, `not` between conditions |
-//! | long or awkward text, a constant that Tera cannot write | `7\|_k`, where 7 is its place in [`Tables`] |
-//! | what Go finds wrong only when it gets there | `"message"\|_fault` |
+//! | an expression: fields, calls, variables, conditions | `3\|_e`, where 3 is its place in [`Tables`]; `[3,e1]\|_e` if it needs what a loop is at |
+//! | the dot, or an element, printed, tested, ranged over | `d\|_print`, `e1\|_truth`, `d\|_range` |
+//! | `{{$x := e}}`, `{{$x = e}}` | `{{3\|_e}}`, which takes it into a cell outside Tera |
+//! | `{{range e}}` | `{%for e1 in e%}`; of pairs where the key has a name |
+//! | a condition between such | Tera's `and`, `or`, `not` |
+//! | long or awkward text | `7\|_k`, where 7 is its place in [`Tables`] |
+//!
+//! What Go finds wrong only when it gets there is an expression too.
 //!
 //! Tera allows expressions and blocks to nest only so deep. What would nest deeper is computed beforehand into a variable
 //! of its own, and a block becomes a template of its own, so that no template meets those limits.
 //!
 //! What follows a condition in a file may never be reached; with the defaults of most charts, half of it is not. So what is
-//! long becomes a template of its own too, `[3,d,v1]|_later`, which the renderer compiles when it first runs.
+//! long becomes a template of its own too, `3|_outline`, which the renderer compiles when it first runs.
 //!
-//! [`SourceMap`] says which node each filter of the lowered source is.
+//! [`SourceMap`] says which node each filter of the lowered source is; an [`Op`] has the number of its own.
 
 mod emit;
 mod expr;
@@ -33,6 +30,7 @@ mod later;
 mod names;
 mod operand;
 mod outline;
+mod program;
 mod stmt;
 mod tables;
 mod text;
@@ -47,7 +45,8 @@ use super::{
     source_map::{Choice, Site, SourceMap},
 };
 
-pub use tables::{Constant, Form, PathUse, Tables};
+pub use program::{Construct, Op};
+pub use tables::{Constant, Form, Names, PathUse, Tables};
 
 /// What the lowering must know of the functions that a template may call.
 pub trait Vocabulary {
@@ -112,7 +111,7 @@ pub struct Lowered<'a> {
     pub outlined: Vec<Outlined>,
     /// Where the nodes are in `source`.
     pub map: SourceMap,
-    /// The nodes that maps refer to, if they were asked for.
+    /// The nodes that maps and ops refer to, if they were asked for.
     pub sites: Vec<Site<'a>>,
     /// What is one of several nodes.
     pub choices: Vec<Choice<'a>>,
@@ -125,22 +124,14 @@ pub struct Outlined {
     pub source: String,
     /// Where the nodes are in `source`.
     pub map: SourceMap,
-    /// For a block that need not be compiled before it is reached, what it refers to.
-    pub later: Option<Later>,
-}
-
-/// What a block refers to that need not be compiled before it is reached.
-#[derive(Debug)]
-pub struct Later {
-    /// Paths, constants and functions, which it does not share with the template around it.
-    pub tables: Tables,
-    /// The names of the variables that it is given, in the order in which `_later` gets their values.
-    pub names: Vec<String>,
+    /// For a block that need not be compiled before it is reached, what it refers to, which it does not share with the template
+    /// around it.
+    pub later: Option<Tables>,
 }
 
 /// Lowers one template.
 ///
-/// `tables` collects the paths, constants and functions that the lowered source refers to. They are what the renderer
+/// `tables` collects the expressions, paths, constants and functions that the lowered source refers to. They are what the renderer
 /// must register before it can run; several templates of one Tera instance share them.
 pub fn lower<'a>(
     tree: &Tree<'a>,

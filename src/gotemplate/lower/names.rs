@@ -56,11 +56,6 @@ impl<'a> Names<'a> {
         self.next - 1
     }
 
-    /// The number that the next place will have.
-    pub(super) fn next(&self) -> u32 {
-        self.next
-    }
-
     /// Whether a variable of this name is assigned anywhere, so that it must not share its place with something else.
     pub(super) fn is_assigned(&self, name: &str) -> bool {
         self.assigned.contains(name)
@@ -69,11 +64,6 @@ impl<'a> Names<'a> {
     /// Whether a variable that is assigned somewhere is held at this place.
     pub(super) fn may_change(&self, place: Place) -> bool {
         self.variables.iter().any(|(name, binding)| binding.place == place && self.is_assigned(name))
-    }
-
-    /// Whether any variable in scope is assigned somewhere.
-    pub(super) fn any_may_change(&self) -> bool {
-        !self.assigned.is_empty() && self.variables.iter().any(|(name, _)| self.is_assigned(name))
     }
 
     /// Brings a variable into scope.
@@ -105,7 +95,7 @@ impl<'a> Names<'a> {
 }
 
 /// The names that a list of nodes assigns somewhere.
-pub(super) fn list_assigned<'a>(list: &List<'a>, into: &mut HashSet<&'a str>) {
+fn list_assigned<'a>(list: &List<'a>, into: &mut HashSet<&'a str>) {
     for node in list.nodes {
         match node {
             Node::Action(action) => pipe_assigned(action.pipe, into),

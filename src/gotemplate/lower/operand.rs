@@ -7,7 +7,7 @@ use crate::gotemplate::{
 };
 
 use super::{
-    Constant, Form, Known, Param, Tables,
+    Constant, Construct, Form, Known, Param,
     expr::Pres,
     ir::{Ex, Ir, Place, Pre},
     names::Binding,
@@ -44,8 +44,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             let args: &'b [Ex<'b>] =
                 self.arena.alloc_slice_copy(&[ex, self.leaf(Ir::Text(self.arena.alloc_str(name)))]);
             let site = self.site(Site::of(self.at));
-            ex = self.around(Ir::Listed { args, name: "_declared", site }, args);
-            ex.lists += 1;
+            ex = self.around(Ir::Listed { args, construct: Construct::Declared, site }, args);
         }
         (Base { ex, strict: element, of }, fields)
     }
@@ -91,14 +90,11 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         self.note_arg(&mut list.sites, 0, ArgSite { node, nil, constant: false });
         let site = self.site(Site { node, before, args: list.sites, base: of });
         let args = self.fit(list.exprs, pre);
-        let mut ex =
-            self.around(Ir::Method { name: self.arena.alloc_str(method), args, lenient, site }, args);
-        ex.lists += 1;
-        ex
+        self.around(Ir::Method { name: self.arena.alloc_str(method), args, lenient, site }, args)
     }
 
     fn path(&mut self, base: Base<'b>, fields: &str) -> Ex<'b> {
-        let path = self.tables.path(fields);
+        let path = self.tables.paths.number(fields);
         let site = self.site(Site { base: base.of, ..Site::of(self.at) });
         let ir = Ir::Path { base: base.ex, path, form: Form::Value, strict: base.strict, site };
         self.around(ir, &[base.ex])
@@ -141,9 +137,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let mut site = Site::of(self.at);
         self.note_arg(&mut site.args, 0, ArgSite { node: self.at, nil, constant: false });
         let site = self.site(site);
-        let mut checked = self.around(Ir::Listed { args, name: "_arg", site }, args);
-        checked.lists += 1;
-        (checked, nil)
+        (self.around(Ir::Listed { args, construct: Construct::Arg, site }, args), nil)
     }
 
     fn arg_of_any_type(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, Nil) {
@@ -176,7 +170,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 let mut base = self.chain_base(chain, pre);
                 if param == Param::Any && self.measured {
                     let cell = self.names.fresh();
-                    pre.push(Pre::Set(Place::Cell(cell), base.ex));
+                    pre.push(Pre::Set(cell, base.ex));
                     base.ex = self.place(Place::Cell(cell), Known::Any);
                     return (self.path(base, &chain.text[1..]), Nil::OfCell(cell));
                 }
@@ -331,17 +325,4 @@ pub(super) fn is_float(text: &[u8], is_char: bool) -> bool {
     let hexadecimal =
         text.len() > 2 && (text.starts_with(b"0x") || text.starts_with(b"0X")) && !contains(b"pP");
     !hexadecimal && !is_char && contains(b".eEpP")
-}
-
-impl Tables {
-    /// Notes that a function is called with so many arguments.
-    pub(super) fn note_call(&mut self, name: &str, args: usize, piped_first: bool) {
-        let set = match args {
-            0 => &mut self.called_bare,
-            1 => &mut self.called_one,
-            _ if piped_first => &mut self.called_rotated,
-            _ => &mut self.called_many,
-        };
-        Self::note(set, name);
-    }
 }

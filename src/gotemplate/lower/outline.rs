@@ -1,14 +1,11 @@
 //! Blocks that nest deeper than Tera allows become templates of their own.
 //!
 //! Tera's `include` would lose what the block assigns and cannot leave a loop around it. So such a block is rendered by a
-//! filter, `3|_outline`, variables live in cells outside Tera (`_put`, `_cell`) throughout the template, and a jump
-//! out of the block ends it early (`_leave`), which the caller asks for afterwards (`_left`) and then jumps itself.
+//! filter, `3|_outline`, what loops are at is held in cells throughout the template, as variables are, and a jump out of the block
+//! ends it early (`_leave`), which the caller asks for afterwards (`_left`) and then jumps itself.
 
-use super::{Outlined, ir::Ir, stmt::Lowering};
-use crate::gotemplate::{
-    ast::{List, Node},
-    source_map::Site,
-};
+use super::{Construct, Outlined, ir::Ir, stmt::Lowering};
+use crate::gotemplate::ast::{List, Node};
 
 /// How deep blocks may nest in one lowered template. Tera allows 40; conditions that `and` and `or` need take some.
 pub(super) const MAX_BLOCKS: usize = 32;
@@ -64,23 +61,28 @@ impl<'a> Lowering<'a, '_, '_> {
         (self.blocks.depth, self.blocks.loops) = (depth, loops);
         self.blocks.outlined[number] = Outlined { source: inner.source, map: inner.map, later: None };
 
-        let site = self.site(Site::of(self.at));
-        let base = self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)));
-        let call = self.around(Ir::Filter { base, name: "_outline", site: Some(site) }, &[base]);
-        self.print(call);
+        self.call_outlined(number);
         for keyword in left {
             let base = self.leaf(Ir::Text(keyword));
-            let condition = self.around(Ir::Filter { base, name: "_left", site: None }, &[base]);
-            self.tag("if ", Some(condition), "");
+            let condition = self.around(Ir::Filter { base, construct: Construct::Left, site: None }, &[base]);
+            self.tag("if ", &[], Some(condition), "");
             if ends == Some(keyword) {
                 // The question has taken the jump back.
             } else if self.blocks.loops == 0 {
                 self.leave(keyword);
             } else {
-                self.tag(keyword, None, "");
+                self.tag(keyword, &[], None, "");
             }
-            self.tag("endif", None, "");
+            self.tag("endif", &[], None, "");
         }
+    }
+
+    /// Runs a block that was split off.
+    pub(super) fn call_outlined(&mut self, number: usize) {
+        let base = self.leaf(Ir::Int(i64::try_from(number).unwrap_or(i64::MAX)));
+        let call = Ir::Filter { base, construct: Construct::Outline, site: None };
+        let call = self.around(call, &[base]);
+        self.print(&[], Some(call));
     }
 
     /// A jump to a loop of another template.
@@ -89,8 +91,8 @@ impl<'a> Lowering<'a, '_, '_> {
             self.blocks.jumps.push(keyword);
         }
         let base = self.leaf(Ir::Text(keyword));
-        let ex = self.around(Ir::Filter { base, name: "_leave", site: None }, &[base]);
-        self.print(ex);
+        let ex = self.around(Ir::Filter { base, construct: Construct::Leave, site: None }, &[base]);
+        self.print(&[], Some(ex));
     }
 }
 

@@ -8,11 +8,11 @@ use crate::gotemplate::{
 };
 
 use super::{
-    Known, Lowered, Tables, Vocabulary,
+    Construct, Known, Lowered, Tables, Vocabulary,
     emit::Out,
     expr::Pres,
     ir::{Ex, Ir, Place, Pre},
-    later::then_span,
+    later::{is_negated, then_span},
     names::{Binding, Names},
     outline::{Blocks, MAX_BLOCKS, breaks, has_else_that_breaks},
     text,
@@ -85,9 +85,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let root = self.tree.root;
         if self.names.is_assigned("$") {
             // `$` and the dot begin as one and part later.
-            let place = self.new_place();
-            self.names.declare("$", Binding::at(place));
-            self.pres(&[Pre::Set(place, self.place(Place::Dot, Known::Any))]);
+            let cell = self.names.fresh();
+            self.names.declare("$", Binding::at(Place::Cell(cell)));
+            self.print(&[Pre::Set(cell, self.place(Place::Dot, Known::Any))], None);
         }
         self.list(&root);
         self.flush();
@@ -145,10 +145,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         self.at = action.into();
         if action.pipe.decl.is_empty() {
             let printed = self.printed(value);
-            self.pres(&pre);
-            self.print(printed);
+            self.print(&pre, Some(printed));
         } else {
-            self.pres(&pre);
+            self.print(&pre, None);
         }
     }
 
@@ -162,7 +161,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             Some(pipe) => {
                 // Go looks for the template before it evaluates what it is given.
                 if !pipe.cmds.iter().all(|command| matches!(command.args, [Operand::Dot(_)])) {
-                    let found = Ir::Filter { base: name, name: "_defined", site: Some(site) };
+                    let found = Ir::Filter { base: name, construct: Construct::Defined, site: Some(site) };
                     let found = self.around(found, &[name]);
                     self.hoist(found, &mut pre);
                 }
@@ -171,20 +170,18 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             None => self.leaf(Ir::Nil),
         };
         let args = self.fit(vec![name, dot], &mut pre);
-        let mut called = self.around(Ir::Listed { args, name: "_template", site }, args);
+        let mut called = self.around(Ir::Listed { args, construct: Construct::Template, site }, args);
         called.known = Known::Text;
-        self.pres(&pre);
-        self.print(called);
+        self.print(&pre, Some(called));
     }
 
     fn branch(&mut self, kind: Kind, branch: &'a Branch<'a>) {
         self.at = NodeRef::Node(if kind == Kind::If { Node::If(branch) } else { Node::With(branch) });
         let mut pre = Vec::new();
         let (condition, dot) = self.test(kind, branch, &mut pre);
-        self.pres(&pre);
-        self.tag("if ", Some(condition), "");
+        self.tag("if ", &pre, Some(condition), "");
         self.branch_body(branch, dot);
-        self.tag("endif", None, "");
+        self.tag("endif", &[], None, "");
     }
 
     /// The condition of `{{if}}` and `{{with}}`, and the dot of what follows.
@@ -209,8 +206,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let outer = self.dot;
         let mark = self.names.mark();
         self.dot = dot.unwrap_or(outer);
-        let (start, end) = then_span(branch);
-        self.guarded(&branch.list, start, end);
+        self.guarded(&branch.list, is_negated(branch.pipe), then_span(branch));
         self.names.leave(mark);
         self.dot = outer;
         if let Some(list) = &branch.else_list {
@@ -219,19 +215,14 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         }
     }
 
-    /// The `else` of `{{if}}` and `{{with}}`. `{{else if}}` is an `elif`, as long as nothing must run before its condition.
+    /// The `else` of `{{if}}` and `{{with}}`. `{{else if}}` is an `elif`.
     fn otherwise(&mut self, list: &List<'a>, branch: &'a Branch<'a>) {
         if let (true, [Node::If(inner)]) = (branch.else_chained, list.nodes) {
-            let marks = (self.names.mark(), self.sites.count());
             let mut pre = Vec::new();
             let (condition, dot) = self.test(Kind::If, inner, &mut pre);
-            if pre.is_empty() {
-                self.tag("elif ", Some(condition), "");
-                self.branch_body(inner, dot);
-                return;
-            }
-            self.names.leave(marks.0);
-            self.sites.truncate(marks.1);
+            self.tag("elif ", &pre, Some(condition), "");
+            self.branch_body(inner, dot);
+            return;
         }
         if list.nodes.is_empty() {
             return;
@@ -241,8 +232,8 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             _ => None,
         });
         let middle = middle.unwrap_or(branch.close);
-        self.tag("else", None, "");
-        self.guarded(list, middle.end, branch.close.start);
+        self.tag("else", &[], None, "");
+        self.guarded(list, false, (middle.end, branch.close.start));
     }
 
     fn range(&mut self, branch: &'a Branch<'a>) {
@@ -264,10 +255,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let number = self.names.fresh();
         let pairs = decl.len() > 1;
         let site = Some(self.site(Site::of(self.at)));
-        let name = if pairs { "_pairs" } else { "_range" };
-        let over = self.around(Ir::Filter { base: value, name, site }, &[value]);
-        self.pres(&pre);
-        self.tag(&format!("for e{number} in "), Some(over), "");
+        let construct = if pairs { Construct::Pairs } else { Construct::Range };
+        let over = self.around(Ir::Filter { base: value, construct, site }, &[value]);
+        self.tag(&format!("for e{number} in "), &pre, Some(over), "");
 
         let outer = self.dot;
         let mark = self.names.mark();
@@ -279,9 +269,9 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         let mut body = Vec::new();
         let of = self.elements(branch.pipe);
         let dot = if self.deep {
-            let place = self.new_place();
-            body.push(Pre::Set(place, self.place(element, Known::Any)));
-            place
+            let cell = self.names.fresh();
+            body.push(Pre::Set(cell, self.place(element, Known::Any)));
+            Place::Cell(cell)
         } else {
             element
         };
@@ -292,13 +282,15 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             let is_element = source == element;
             let binding = match known {
                 Some(binding) => {
-                    body.push(Pre::Set(binding.place, self.place(source, Known::Any)));
+                    if let Place::Cell(cell) = binding.place {
+                        body.push(Pre::Set(cell, self.place(source, Known::Any)));
+                    }
                     continue;
                 }
                 None if self.deep || self.names.is_assigned(variable.name()) => {
-                    let place = self.new_place();
-                    body.push(Pre::Set(place, self.place(source, Known::Any)));
-                    place
+                    let cell = self.names.fresh();
+                    body.push(Pre::Set(cell, self.place(source, Known::Any)));
+                    Place::Cell(cell)
                 }
                 None => source,
             };
@@ -307,21 +299,23 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             let binding = if is_element { Binding::element(binding, of) } else { key };
             self.names.declare(variable.name(), binding);
         }
-        self.pres(&body);
+        if !body.is_empty() {
+            self.print(&body, None);
+        }
         self.blocks.loops += 1;
         self.list(&branch.list);
         self.blocks.loops -= 1;
         self.names.leave(mark);
         self.dot = outer;
         if let Some(list) = branch.else_list.as_ref().filter(|list| !list.nodes.is_empty()) {
-            self.tag("else", None, "");
+            self.tag("else", &[], None, "");
             if breaks(list) {
                 self.outline_else(list);
             } else {
                 self.list(list);
             }
         }
-        self.tag("endfor", None, "");
+        self.tag("endfor", &[], None, "");
     }
 
     fn jump(&mut self, keyword: &'static str) {
@@ -329,7 +323,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             // The loop is in another template.
             self.leave(keyword);
         } else {
-            self.tag(keyword, None, "");
+            self.tag(keyword, &[], None, "");
         }
     }
 
@@ -339,19 +333,11 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
         self.out.flush(self.tables);
     }
 
-    pub(super) fn print(&mut self, ex: Ex<'b>) {
-        self.out.print(ex, self.tables);
+    pub(super) fn print(&mut self, pres: &[Pre<'b>], ex: Option<Ex<'b>>) {
+        self.out.print(pres, ex, self.tables);
     }
 
-    pub(super) fn tag(&mut self, before: &str, ex: Option<Ex<'b>>, after: &str) {
-        self.out.tag(before, ex, after, self.tables);
-    }
-
-    pub(super) fn print_later(&mut self, args: &[Ex<'b>]) {
-        self.out.print_later(args, self.tables);
-    }
-
-    pub(super) fn pres(&mut self, pres: &[Pre<'b>]) {
-        self.out.pres(pres, self.tables);
+    pub(super) fn tag(&mut self, before: &str, pres: &[Pre<'b>], ex: Option<Ex<'b>>, after: &str) {
+        self.out.tag(before, pres, ex, after, self.tables);
     }
 }

@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Op;
+
 /// A constant that stands outside the lowered source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constant {
     /// Text, which need not be UTF-8.
     Text(Box<[u8]>),
-    /// An `int` that Tera's grammar cannot write.
+    /// An `int`.
     Int(i64),
     /// A `uint32` and its like.
     Uint(u64),
@@ -15,6 +17,10 @@ pub enum Constant {
     Float(f64),
     /// A `complex128`: the real and the imaginary part.
     Complex(f64, f64),
+    /// A boolean.
+    Bool(bool),
+    /// `nil`.
+    Nil,
 }
 
 /// What becomes of the field that a path leads to.
@@ -61,59 +67,79 @@ impl PathUse {
     }
 }
 
-/// The paths, constants, functions and methods that the lowered templates of one Tera instance refer to.
+/// The expressions, paths, constants, functions and methods that the lowered templates of one Tera instance refer to.
 #[derive(Debug, Default)]
 pub struct Tables {
+    /// The expressions that Tera does not read, one after the other.
+    pub ops: Vec<Op>,
     /// Field paths without the leading dot, `Values.image.tag`, by number.
-    pub paths: Vec<Box<str>>,
+    pub paths: Names,
+    /// Functions, by number.
+    pub functions: Names,
+    /// Methods, by number.
+    pub methods: Names,
     /// Constants, by number.
     pub constants: Vec<Constant>,
-    /// The uses of paths.
+    /// The uses of paths as filters, in templates of Tera's language.
     pub path_uses: HashSet<PathUse>,
-    /// The functions that are called without arguments, `g_f()`.
-    pub called_bare: HashSet<Box<str>>,
-    /// The functions that are called with one argument, `x|h_f`.
-    pub called_one: HashSet<Box<str>>,
-    /// The functions that are called with more arguments, `[x,y]|g_f`.
-    pub called_many: HashSet<Box<str>>,
-    /// The functions that are called with the last argument in the first place, `[y,x]|r_f`.
-    pub called_rotated: HashSet<Box<str>>,
-    /// The methods that are called with arguments on what a nil makes an error, `[x,y]|m_M`.
-    pub methods: HashSet<Box<str>>,
-    /// The methods that are called with arguments on what may be nil, `[x,y]|n_M`.
-    pub lenient_methods: HashSet<Box<str>>,
-    numbers: HashMap<Box<str>, u32>,
 }
 
 impl Tables {
     /// Notes that a path is used where nil is no error for what it begins at.
     pub fn used(&mut self, path: &str, form: Form) -> PathUse {
-        let used = PathUse { path: self.path(path), form, strict: false };
+        let used = PathUse { path: self.paths.number(path), form, strict: false };
         self.path_uses.insert(used);
         used
-    }
-
-    /// The number of a path.
-    pub(super) fn path(&mut self, path: &str) -> u32 {
-        if let Some(number) = self.numbers.get(path) {
-            return *number;
-        }
-        let number = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
-        self.paths.push(path.into());
-        self.numbers.insert(path.into(), number);
-        number
-    }
-
-    /// Notes a name in one of the sets.
-    pub(super) fn note(set: &mut HashSet<Box<str>>, name: &str) {
-        if !set.contains(name) {
-            set.insert(name.into());
-        }
     }
 
     /// The number of a constant.
     pub(super) fn constant(&mut self, constant: Constant) -> u32 {
         self.constants.push(constant);
         u32::try_from(self.constants.len() - 1).unwrap_or(u32::MAX)
+    }
+}
+
+/// Names by number.
+#[derive(Debug, Default)]
+pub struct Names {
+    names: Vec<Box<str>>,
+    /// The numbers, once there are many.
+    numbers: HashMap<Box<str>, u32>,
+}
+
+/// Up to how many names are looked through one by one.
+const FEW: usize = 8;
+
+impl Names {
+    /// The name of a number.
+    #[must_use]
+    pub fn get(&self, number: u32) -> &str {
+        self.names.get(number as usize).map(|name| &**name).unwrap_or_default()
+    }
+
+    /// All names, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| &**name)
+    }
+
+    /// The number of a name.
+    pub(super) fn number(&mut self, name: &str) -> u32 {
+        let known = if self.names.len() <= FEW {
+            self.names.iter().position(|known| **known == *name).and_then(|at| u32::try_from(at).ok())
+        } else {
+            self.numbers.get(name).copied()
+        };
+        if let Some(number) = known {
+            return number;
+        }
+        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.push(name.into());
+        if self.names.len() > FEW {
+            let missing = self.numbers.len()..self.names.len();
+            for (number, name) in missing.clone().zip(&self.names[missing]) {
+                self.numbers.insert(name.clone(), u32::try_from(number).unwrap_or(u32::MAX));
+            }
+        }
+        number
     }
 }
