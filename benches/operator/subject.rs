@@ -167,6 +167,8 @@ impl Subject {
             env: [
                 ("KUBECONFIG", self.credentials.kubeconfig().display().to_string()),
                 ("WATCH_NAMESPACE", self.namespace.clone()),
+                // As in the image and the chart of deploy/.
+                ("MALLOC_ARENA_MAX", "1".into()),
             ]
             .map(|(name, value)| (name.to_owned(), value))
             .to_vec(),
