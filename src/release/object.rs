@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value};
 
 use super::{
@@ -13,7 +14,7 @@ use crate::api::{Gvk, names};
 
 /// The version of what [`prepare`] makes of a rendered object. It is part of every digest, so that a version of Pintle that
 /// makes something else applies it.
-pub const BODY_FORMAT: u8 = 1;
+pub const BODY_FORMAT: u8 = 2;
 
 /// A rendered object and the template that it came from.
 #[derive(Debug, Clone)]
@@ -248,6 +249,9 @@ pub(super) fn gvk(object: &Value) -> Option<Gvk> {
 
 /// The body of the apply, and whether the object is to be kept. The error is the path of what is no mapping.
 fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, bool), &'static str> {
+    if key.kind.group.is_empty() && &*key.kind.kind == "Secret" {
+        string_data(&mut object);
+    }
     let metadata = clean(&mut object, &key.namespace)?;
     metadata.remove("generateName");
     metadata.insert("name".into(), key.name.to_string().into());
@@ -267,6 +271,29 @@ fn body(mut object: Value, key: &ObjectKey, parent: &Parent) -> Result<(Value, b
         }
     }
     Ok((object, keep))
+}
+
+/// Writes the `stringData` of a Secret into its `data`, as the API server does. Only then are the fields owned that the cluster
+/// has, so that a change of one is drift, and one that is no longer rendered goes. What is no text is left for the API server to
+/// refuse.
+pub fn string_data(secret: &mut Value) {
+    let Some(root) = secret.as_object_mut() else { return };
+    let texts = |value: &Value| value.as_object().is_some_and(|map| map.values().all(Value::is_string));
+    let plain = |value: Option<&Value>| value.is_none_or(|v| v.is_null() || v.is_object());
+    if !root.get("stringData").is_some_and(texts) || !plain(root.get("data")) {
+        return;
+    }
+    let Some(Value::Object(strings)) = root.remove("stringData") else { return };
+    let data = root.entry("data").or_insert(Value::Null);
+    if data.is_null() {
+        *data = Value::Object(Map::new());
+    }
+    if let Some(data) = data.as_object_mut() {
+        data.extend(strings.into_iter().filter_map(|(key, text)| {
+            let encoded = BASE64_STANDARD.encode(text.as_str()?);
+            Some((key, encoded.into()))
+        }));
+    }
 }
 
 /// Takes out of a rendered object what a manifest must not say, and puts it in a namespace (none when empty). Its metadata.
@@ -362,6 +389,24 @@ pub(super) mod tests {
         let namespaced = !matches!(&*gvk.kind, "ClusterRole" | "Namespace");
         let kind = Arc::new(GroupKind { group: gvk.group.clone().into(), kind: gvk.kind.clone().into() });
         (gvk.kind != "Unknown").then_some(Served { kind, namespaced })
+    }
+
+    #[test]
+    fn string_data_becomes_data() {
+        let made = |mut secret: Value| {
+            string_data(&mut secret);
+            secret
+        };
+        let both = json!({"data": {"a": "b25l", "b": "dHdv"}, "stringData": {"b": "three", "c": ""}});
+        assert_eq!(made(both), json!({"data": {"a": "b25l", "b": "dGhyZWU=", "c": ""}}));
+        assert_eq!(made(json!({"stringData": {"a": "x"}, "data": null})), json!({"data": {"a": "eA=="}}));
+        for odd in [
+            json!({"stringData": {"a": 1}}),
+            json!({"stringData": {"a": "x"}, "data": "b"}),
+            json!({"stringData": null}),
+        ] {
+            assert_eq!(made(odd.clone()), odd);
+        }
     }
 
     pub fn rendered(objects: &[Value]) -> Vec<Rendered> {

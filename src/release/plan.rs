@@ -52,6 +52,12 @@ impl Live {
         self.applied.is_some_and(|a| a.hash != self.observed)
     }
 
+    /// Whether nothing of it was applied by us, whatever its labels say. What is desired becomes a member with the next apply;
+    /// what is not is not ours to delete.
+    pub fn is_stray(&self) -> bool {
+        self.observed.is_none()
+    }
+
     /// The digest that an apply of a desired object leaves, with the rules that the live one says for itself.
     pub fn with_rules(&self, digest: u64) -> u64 {
         digest ^ self.rules.as_ref().map_or(0, |r| r.hash())
@@ -91,6 +97,8 @@ pub struct Prune {
     pub uid: Box<str>,
     /// It is not deleted but let go: labels and owner are taken from it.
     pub keep: bool,
+    /// It was never applied by us: somebody has copied a member, labels and all. It is let go.
+    pub stray: bool,
 }
 
 /// Digest of what members are after an apply: their uids and our entries in their `managedFields`. While it is the same,
@@ -210,7 +218,8 @@ where
     let wanted: HashSet<&ObjectKey> = desired.iter().map(|d| &*d.key).collect();
     for (key, live) in situation.members {
         if !wanted.contains(&**key) && !live.deleting {
-            plan.prune.push(Prune { key: key.clone(), uid: live.uid, keep: live.keep });
+            let stray = live.is_stray();
+            plan.prune.push(Prune { key: key.clone(), uid: live.uid, keep: live.keep, stray });
         }
     }
     plan.prune.sort_by(|a, b| a.key.cmp(&b.key));
@@ -431,6 +440,16 @@ mod tests {
         let plan = world.plan(DriftMode::Report, true);
         assert!(plan.is_empty());
         assert_eq!(plan.tolerated, [0]);
+    }
+
+    #[test]
+    fn what_was_never_applied_is_not_deleted() {
+        let mut world = World::new(&objects());
+        let gone = world.desired.pop().unwrap().key;
+        assert_eq!(world.plan(DriftMode::Correct, true).prune[0].key, gone);
+        world.live.get_mut(&gone).unwrap().observed = None;
+        let plan = world.plan(DriftMode::Correct, true);
+        assert!(plan.prune[0].stray);
     }
 
     #[test]

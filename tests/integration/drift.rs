@@ -145,10 +145,11 @@ async fn a_member_too_many_is_pruned() {
     let (space, operator, samples) = ready(Cluster::shared().await.unwrap(), "drift-extra").await;
     let set = set_of(&samples.api().get("web").await.unwrap());
     let maps: Api<ConfigMap> = space.api();
-    let extra: ConfigMap = serde_json::from_value(json!({"metadata": {"name": "extra",
-        "labels": {"applyset.kubernetes.io/part-of": set, "pintle.dev/definition": "sample.test.pintle.dev"}}}))
-    .unwrap();
-    let uid = maps.create(&kube::api::PostParams::default(), &extra).await.unwrap().metadata.uid.unwrap();
+    // As a process has applied it that ended before it could prune it.
+    let extra = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extra",
+        "labels": {"applyset.kubernetes.io/part-of": set, "pintle.dev/definition": "sample.test.pintle.dev"}}});
+    let applied = maps.patch("extra", &PatchParams::apply("pintle"), &Patch::Apply(&extra)).await.unwrap();
+    let uid = applied.metadata.uid.unwrap();
     wait::gone(&maps, "extra", &uid).await.unwrap();
     samples.ready(&operator, "web").await.unwrap();
 }

@@ -4,12 +4,15 @@ use k8s_openapi::api::{
     batch::v1::Job,
     core::v1::{ConfigMap, Secret},
 };
-use kube::{Api, api::ListParams};
+use kube::{
+    Api,
+    api::{ListParams, Patch, PatchParams},
+};
 use serde_json::json;
 
 use crate::{
     drift_rules::raw,
-    harness::{Cluster, Namespace},
+    harness::{Cluster, Namespace, wait},
     operator::{Operator, Resources, condition, entry, set_of},
 };
 
@@ -95,4 +98,38 @@ async fn what_only_the_cluster_writes_is_passed_over() {
     samples.look_again(&operator, "web", "1").await.unwrap();
     let again = space.api::<k8s_openapi::api::apps::v1::Deployment>().get("web").await.unwrap();
     assert_eq!(again.metadata.resource_version, before);
+}
+
+/// The API server writes it into data, and knows nothing of whose that is.
+#[tokio::test]
+async fn string_data_is_kept_as_data() {
+    let (space, operator, samples) = start("manifest-strings").await;
+    let secret = |strings: serde_json::Value| {
+        json!({"objects": [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "web"},
+            "data": {"a": "b25l", "b": "dHdv"}, "stringData": strings}]})
+    };
+    samples.create("web", secret(json!({"b": "three", "c": "four"}))).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let secrets: Api<Secret> = space.api();
+    let data = |secret: &Secret| {
+        let text = |value: &k8s_openapi::ByteString| String::from_utf8_lossy(&value.0).into_owned();
+        secret
+            .data
+            .iter()
+            .flatten()
+            .map(|(key, value)| format!("{key}={}", text(value)))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(data(&secrets.get("web").await.unwrap()), "a=one b=three c=four");
+
+    let theirs = Patch::Merge(json!({"data": {"b": "aGFja2Vk", "theirs": "eA=="}}));
+    secrets.patch("web", &PatchParams::default(), &theirs).await.unwrap();
+    let back = |secret: Option<&Secret>| secret.is_some_and(|s| data(s) == "a=one b=three c=four theirs=x");
+    wait::object(&secrets, "web", "it is put back", back).await.unwrap();
+
+    samples.change("web", secret(json!({"b": "five"}))).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let after = data(&secrets.get("web").await.unwrap());
+    assert_eq!(after, "a=one b=five theirs=x", "what is no longer rendered goes");
 }

@@ -299,3 +299,40 @@ async fn the_namespace_of_a_resource_outlives_it() {
         assert!(!home.labels.unwrap_or_default().contains_key("applyset.kubernetes.io/part-of"));
     }
 }
+
+/// Who copies a Secret to have another copies its labels as well.
+#[tokio::test]
+async fn a_copy_of_a_member_is_nobodys() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("copies").await.unwrap();
+    let operator = Operator::sample(cluster, &space).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    // With a finalizer, so that the operator itself deletes the members.
+    samples.create("web", json!({"workload": false, "clusterRole": true})).await.unwrap();
+    let web = samples.ready(&operator, "web").await.unwrap();
+    let maps: Api<ConfigMap> = space.api();
+    let copy = async |name: &str| {
+        let labels = maps.get("web-0").await.unwrap().metadata.labels;
+        let copy = json!({"metadata": {"name": name, "labels": labels}, "data": {"theirs": "1"}});
+        maps.create(&PostParams::default(), &serde_json::from_value(copy).unwrap()).await.unwrap()
+    };
+    let is_free = |map: Option<&ConfigMap>| {
+        let labels = map.and_then(|map| map.metadata.labels.as_ref());
+        map.is_some() && labels.is_none_or(|labels| !labels.contains_key("applyset.kubernetes.io/part-of"))
+    };
+    let first = copy("first").await;
+    wait::object(&maps, "first", "it is let go", is_free).await.unwrap();
+    let note = samples.event(&operator, "web", "Kept").await.unwrap();
+    assert!(note.contains("first has the labels of a member, and was not applied by Pintle"), "{note}");
+
+    samples.annotate("web", "pintle.dev/suspend", "true").await.unwrap();
+    samples.await_condition(&operator, "web", "Reconciling", "False").await.unwrap();
+    let second = copy("second").await;
+    samples.api().delete("web", &DeleteParams::default()).await.unwrap();
+    wait::gone(samples.api(), "web", web.metadata.uid.as_ref().unwrap()).await.unwrap();
+    assert!(maps.get_opt("web-0").await.unwrap().is_none());
+    for copy in [first, second] {
+        let now = maps.get(copy.metadata.name.as_ref().unwrap()).await.unwrap();
+        assert_eq!((now.metadata.uid, now.metadata.deletion_timestamp), (copy.metadata.uid, None));
+    }
+}

@@ -21,7 +21,7 @@ use crate::{
     release::{
         helm::Record,
         inventory::{ObjectKey, Parent},
-        object::{Desired, Prepared},
+        object::{Desired, Prepared, string_data},
         rules::{self, OfInstance},
     },
 };
@@ -66,11 +66,11 @@ impl Plan {
             definition: names::definition_label(&gvk.kind, &gvk.group),
         };
         let spec = spec.to_string();
-        let released = record.objects().map_err(|error| anyhow!(error))?;
+        let released = objects(record)?;
         let released_hooks = record.hook_objects().map_err(|error| anyhow!(error))?;
         let mut tried = Vec::new();
         for record in later {
-            tried.extend(record.objects().map_err(|error| anyhow!(error))?);
+            tried.extend(objects(record)?);
         }
         let mut keyless = Vec::new();
         let mut seeds: Vec<Made> = Vec::new();
@@ -207,6 +207,15 @@ impl Plan {
 /// So many objects.
 pub fn count(n: usize) -> String {
     if n == 1 { "1 object".to_owned() } else { format!("{n} objects") }
+}
+
+/// The objects of a revision, Secrets as the operator writes them.
+fn objects(record: &Record) -> Result<Vec<Value>> {
+    let mut objects = record.objects().map_err(|error| anyhow!(error))?;
+    let secrets =
+        objects.iter_mut().filter(|object| object["kind"] == "Secret" && object["apiVersion"] == "v1");
+    secrets.for_each(string_data);
+    Ok(objects)
 }
 
 /// Kind and name of an object.

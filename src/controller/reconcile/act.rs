@@ -139,7 +139,10 @@ impl Work<'_> {
         }
         let results: Vec<Result<(), Problem>> =
             stream::iter(applies).buffer_unordered(APPLIES).collect().await;
-        Problem::all(results.into_iter().filter_map(Result::err).collect())
+        let mut problems: Vec<Problem> = results.into_iter().filter_map(Result::err).collect();
+        // The same ones are told with the same words, however their answers came.
+        problems.sort_by(|a, b| a.message.cmp(&b.message));
+        Problem::all(problems)
     }
 
     async fn apply_one(&self, desired: &Desired, why: Why, doubtful: bool) -> Result<(), Problem> {
@@ -244,7 +247,11 @@ impl Work<'_> {
         for prune in &plan.prune {
             let key = &prune.key;
             let fail = |failure: Failure| self.problem("PruneFailed", key, &failure);
-            if prune.keep || self.must_outlive(key) {
+            if prune.stray {
+                if self.cluster().release(key, &self.parent.uid).await.map_err(fail)? {
+                    self.say(Level::Normal, "Kept", "Release", None, &stray(key));
+                }
+            } else if prune.keep || self.must_outlive(key) {
                 if self.cluster().release(key, &self.parent.uid).await.map_err(fail)? {
                     self.say(
                         Level::Normal,
@@ -306,4 +313,11 @@ impl Work<'_> {
             note: note.to_owned(),
         });
     }
+}
+
+/// What is said of something that only looks like a member.
+pub(super) fn stray(key: &ObjectKey) -> String {
+    format!(
+        "{key} has the labels of a member, and was not applied by Pintle: the labels were taken off, and it was left"
+    )
 }

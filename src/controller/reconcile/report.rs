@@ -117,8 +117,8 @@ impl Work<'_> {
         let label = &self.served.renderer.chart().label;
         let (reason, verb) =
             if rendering.revision == 1 { ("Installed", "installed") } else { ("Upgraded", "upgraded") };
-        let objects = rendering.prepared.desired.len();
-        let note = format!("revision {} of {label} was {verb}: {objects} objects", rendering.revision);
+        let objects = status::count(rendering.prepared.desired.len(), "object");
+        let note = format!("revision {} of {label} was {verb}: {objects}", rendering.revision);
         self.say(Level::Normal, reason, "Apply", None, &note);
         if let Some(name) = self.own_crd.get() {
             let note = format!(

@@ -418,7 +418,7 @@ fn resources(members: &[Seen]) -> Resources {
     found
 }
 
-fn count(n: usize, noun: &str) -> String {
+pub(super) fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{
     super::{events::Level, generated},
     Outcome, Work,
+    act::stray,
     hooks::{Course, Wait},
     report::now,
     status::{self, Hooks, Problem, Seen},
@@ -299,7 +300,7 @@ impl Work<'_> {
             let there = if live.keep {
                 let released = tolerate_gone(self.cluster().release(key, &self.parent.uid).await);
                 if matches!(released, Ok(true)) {
-                    let note = format!("{key} was kept");
+                    let note = if live.is_stray() { stray(key) } else { format!("{key} was kept") };
                     self.say(Level::Normal, "Kept", "Release", None, &note);
                 }
                 released
@@ -356,7 +357,7 @@ impl Work<'_> {
     fn left(&self) -> Vec<(Arc<ObjectKey>, Live)> {
         let world = self.operator.world();
         let member = |(key, live): (&Arc<ObjectKey>, &Live)| {
-            let keep = live.keep || self.must_outlive(key);
+            let keep = live.keep || live.is_stray() || self.must_outlive(key);
             (key.clone(), Live { keep, ..live.clone() })
         };
         world.members(&self.set).map(member).collect()
