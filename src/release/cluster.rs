@@ -22,6 +22,7 @@ use super::{
     failure::Failure,
     inventory::{GroupKind, ObjectKey},
     object::{Desired, Served},
+    relist,
     seen::{Full, Meta, Seen},
     takeover,
 };
@@ -400,7 +401,25 @@ impl Cluster {
         Ok(true)
     }
 
-    /// Merges a patch of metadata into an object, in the name of our field manager.
+    /// Makes lists of which somebody has made an item of ours another one what they were (see [`relist`]). False where there is
+    /// none.
+    pub async fn relist(&self, key: &ObjectKey, body: &Value) -> Result<bool, Failure> {
+        let Some(live) = self.object(key).await? else { return Ok(false) };
+        // Paths are those of a version.
+        if live["apiVersion"] != body["apiVersion"] {
+            return Ok(false);
+        }
+        let Some(patch) = relist::replaced(body, &live) else { return Ok(false) };
+        self.merge(key, &patch).await?;
+        let Some(live) = self.metadata(key).await? else { return Ok(false) };
+        let managed = relist::forgotten(live.metadata.managed_fields.as_deref().unwrap_or_default());
+        let version = live.metadata.resource_version;
+        self.merge(key, &json!({ "metadata": { "resourceVersion": version, "managedFields": managed } }))
+            .await?;
+        Ok(true)
+    }
+
+    /// Merges a patch into an object, in the name of our field manager.
     async fn merge(&self, key: &ObjectKey, patch: &Value) -> Result<(), Failure> {
         let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
         let params =

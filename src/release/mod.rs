@@ -21,6 +21,7 @@ pub mod object;
 pub mod own_kind;
 pub mod plan;
 pub mod pods;
+pub mod relist;
 pub mod rules;
 pub mod scope;
 pub mod seen;

@@ -48,6 +48,15 @@ pub struct Desired {
     pub group: usize,
 }
 
+impl Desired {
+    /// Whether the cluster deletes it when it has done its work: a Job with `ttlSecondsAfterFinished`. To make it again would be
+    /// to do the work again.
+    pub fn goes_by_itself(&self) -> bool {
+        (&*self.key.kind.group, &*self.key.kind.kind) == ("batch", "Job")
+            && self.body["spec"]["ttlSecondsAfterFinished"].is_number()
+    }
+}
+
 /// What the cluster knows of a kind.
 #[derive(Debug, Clone)]
 pub struct Served {

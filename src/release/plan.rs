@@ -135,6 +135,8 @@ pub struct Plan {
     pub tolerated: Vec<usize>,
     /// Drift that is not corrected yet, since somebody keeps fighting for it: place and when its turn is.
     pub held: Vec<(usize, Instant)>,
+    /// Jobs that had their time and are gone: places.
+    pub spent: Vec<usize>,
     /// Desired objects that need nothing.
     pub unchanged: usize,
 }
@@ -181,6 +183,10 @@ where
     let mut group = None;
     for (at, d) in desired.iter().enumerate() {
         let need = match (situation.live)(&d.key) {
+            None if situation.settled && !situation.everything && d.goes_by_itself() => {
+                plan.spent.push(at);
+                continue;
+            }
             None if situation.settled && !situation.everything => drift(d, None, Why::Lost, &situation),
             None => Need::Apply(Why::Missing),
             Some(live) if *live.set != *situation.set => {

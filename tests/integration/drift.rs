@@ -2,6 +2,7 @@
 
 use k8s_openapi::api::{
     apps::v1::Deployment,
+    batch::v1::Job,
     core::v1::{ConfigMap, Service},
 };
 use kube::{
@@ -11,6 +12,7 @@ use kube::{
 use serde_json::{Value, json};
 
 use crate::{
+    drift_rules::raw,
     harness::{Cluster, Namespace, wait},
     operator::{Operator, Resources, condition, entry, sample, set_of},
 };
@@ -210,4 +212,84 @@ async fn drift_that_is_only_reported() {
     samples.change("web", json!({"message": "new"})).await.unwrap();
     samples.ready(&operator, "web").await.unwrap();
     assert_eq!(maps.get("web-0").await.unwrap().data.unwrap()["message"], "new");
+}
+
+/// Server-side apply would have both ports, of which the API server wants neither.
+#[tokio::test]
+async fn the_port_of_a_service_is_put_back() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("drift-port").await.unwrap();
+    let operator = Operator::start(cluster, &space, &[entry("Sample", &raw())], &[]).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    let ports = json!([{"name": "http", "port": 80, "targetPort": 8080}, {"name": "tls", "port": 443}]);
+    let service =
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {"ports": ports}});
+    samples.create("web", json!({"objects": [service]})).await.unwrap();
+    samples.ready(&operator, "web").await.unwrap();
+    let services: Api<Service> = space.api();
+    let edit = json!([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]);
+    let edit: Patch<()> = Patch::Json(serde_json::from_value(edit).unwrap());
+    services.patch("web", &by("kubectl-edit"), &edit).await.unwrap();
+    let back = |service: Option<&Service>| {
+        let spec = service.and_then(|service| service.spec.as_ref());
+        let mut ports: Vec<i32> =
+            spec.iter().flat_map(|s| s.ports.iter().flatten()).map(|p| p.port).collect();
+        ports.sort_unstable();
+        ports == [80, 443]
+    };
+    wait::object(&services, "web", "its ports are as rendered", back).await.unwrap();
+    let note = samples.event(&operator, "web", "DriftCorrected").await.unwrap();
+    assert!(note.contains("Service") && note.contains(r#".spec.ports[name="http"].port"#), "{note}");
+    let web = samples.ready(&operator, "web").await.unwrap();
+    assert!(condition(&web, "Irreconcilable").is_none());
+    operator.quiet(cluster).await.unwrap();
+    let managed = services.get("web").await.unwrap().metadata.managed_fields.unwrap();
+    let ours: Vec<_> = managed.iter().filter(|e| e.manager.as_deref() == Some("pintle")).collect();
+    assert_eq!(ours.len(), 1, "nothing is left that no apply would take back: {managed:?}");
+}
+
+/// To make it again would be to do its work again.
+#[tokio::test]
+async fn a_job_that_had_its_time_is_not_made_again() {
+    let cluster = Cluster::shared().await.unwrap();
+    let space = cluster.namespace("drift-ttl").await.unwrap();
+    let mut operator = Operator::start(cluster, &space, &[entry("Sample", &raw())], &[]).await.unwrap();
+    let samples = Resources::new(&space, "Sample");
+    let objects = |seconds: u32| {
+        let pod = json!({"restartPolicy": "Never", "containers": [{"name": "main", "image": "seed:1"}]});
+        json!({"objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}},
+            {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "seed"},
+             "spec": {"ttlSecondsAfterFinished": seconds, "template": {"spec": pod}}}]})
+    };
+    samples.create("web", objects(1)).await.unwrap();
+    let total = async |count: u32| {
+        operator
+            .until("all that is to be there is ready", || async {
+                let web = samples.api().get("web").await?;
+                let ready = condition(&web, "Ready").is_some_and(|c| c["status"] == "True");
+                Ok((ready && web.data["status"]["resources"]["total"] == count).then_some(()))
+            })
+            .await
+            .unwrap();
+    };
+    total(1).await;
+    let jobs: Api<Job> = space.api();
+    operator.quiet(cluster).await.unwrap();
+    assert!(jobs.get_opt("seed").await.unwrap().is_none());
+    let first = samples.ready(&operator, "web").await.unwrap();
+    operator.stop().await.unwrap();
+    let mark = cluster.audit_mark().unwrap();
+    operator.run().await.unwrap();
+    operator.quiet(cluster).await.unwrap();
+    let requests = cluster.requests_since(mark).unwrap();
+    let made = requests
+        .iter()
+        .filter(|r| r.user == operator.user() && ["jobs", "configmaps"].contains(&&*r.resource));
+    assert!(made.clone().all(|r| r.verb == "watch"), "{:#?}", made.collect::<Vec<_>>());
+    // A revision of which it is another part has it again.
+    samples.change("web", objects(600)).await.unwrap();
+    wait::object(&jobs, "seed", "it is there again", kube::runtime::conditions::is_created()).await.unwrap();
+    let second = samples.ready(&operator, "web").await.unwrap();
+    assert_eq!(first.data["status"]["release"]["revision"], 1);
+    assert_eq!(second.data["status"]["release"]["revision"], 2);
 }

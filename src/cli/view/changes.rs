@@ -15,7 +15,7 @@ use crate::{
     cli::connect::Connection,
     release::{
         cluster::dynamic, failure::Failure, inventory::ObjectKey, mend, object::Desired, rules::Rules,
-        yielding,
+        takeover, yielding,
     },
 };
 
@@ -164,7 +164,10 @@ pub async fn compare(
         let annotation =
             |name: &str| member.object["metadata"]["annotations"][name].as_str().unwrap_or_default();
         let kept = annotation(names::RESOURCE_POLICY) == "keep" || annotation(names::PRUNE) == "disabled";
-        if !wanted && !kept {
+        let managed: Vec<ManagedFieldsEntry> =
+            serde_json::from_value(member.object["metadata"]["managedFields"].clone()).unwrap_or_default();
+        // What the operator never applied it does not delete.
+        if !wanted && !kept && managed.iter().any(takeover::is_ours) {
             let text = |at: &str| member.object[at].as_str().unwrap_or_default();
             changes.push(Change {
                 key: (*member.key).clone(),
@@ -204,6 +207,7 @@ pub async fn of(connection: &Connection, whose: &Whose<'_>, desired: &Desired) -
     }
     let left = match own.or(desired.rules.mode).unwrap_or(whose.mode) {
         _ if !whose.deployed => None,
+        _ if live.is_none() && desired.goes_by_itself() => Some("it was to go when it had done its work"),
         DriftMode::Correct => None,
         DriftMode::Report => Some("drift is only reported"),
         DriftMode::Off => Some("drift is not looked at"),

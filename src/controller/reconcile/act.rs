@@ -115,7 +115,8 @@ impl Work<'_> {
         let mut problem = Problem::all(foreign);
         for group in &plan.apply {
             let waits = problem.is_some();
-            let steps = group.iter().filter(|step| !waits || step.why == Why::Drifted);
+            let is_drift = |step: &&Step| matches!(step.why, Why::Drifted | Why::Lost);
+            let steps = group.iter().filter(|step| !waits || is_drift(step));
             match self.apply_all(desired, steps).await {
                 Some(second) if waits => {
                     tracing::warn!(instance = %self.id, error = %second.message, "drift could not be put back");
@@ -177,7 +178,7 @@ impl Work<'_> {
         };
         let mut yielded = self.yield_fields(desired, &mut body, before.as_ref()).await.map_err(fail)?;
         let mut mended: Vec<String> = Vec::new();
-        let mut anew = false;
+        let (mut anew, mut relisted) = (false, false);
         loop {
             let span = step!("apply object", object = %key);
             self.operator.world().applying(key);
@@ -212,6 +213,12 @@ impl Work<'_> {
                     Some(change) if !anew => {
                         self.make_anew(desired, &change).await?;
                         (anew, force) = (true, false);
+                    }
+                    None if !relisted && matches!(why, Why::Drifted | Why::Unknown) => {
+                        relisted = true;
+                        if !self.cluster().relist(key, &body).await.map_err(fail)? {
+                            return Err(fail(Failure::Invalid(message)));
+                        }
                     }
                     _ => return Err(fail(Failure::Invalid(message))),
                 },

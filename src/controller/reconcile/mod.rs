@@ -462,6 +462,7 @@ impl<'a> Work<'a> {
             memory.settled = complete.then_some(self.inputs);
             memory.awaits_kinds &= !complete;
             memory.expected = keys.clone();
+            memory.spent = plan.spent.iter().map(|at| keys[*at].clone()).collect();
             memory.deployed = is_complete(rendering, plan).then(|| self.cr.clone());
             // Something of another revision is applied now.
             memory.found = Some(Arc::default());

@@ -56,7 +56,8 @@ impl Work<'_> {
             .collect();
         waiting.extend(plan.leaving.iter().map(|at| format!("{} is being deleted", desired[*at].key)));
         waiting.extend(plan.held.iter().map(|(at, _)| self.held(&desired[*at].key)));
-        let keys: Vec<Arc<ObjectKey>> = desired.iter().map(|d| d.key.clone()).collect();
+        let there = desired.iter().enumerate().filter(|(at, _)| !plan.spent.contains(at));
+        let keys: Vec<Arc<ObjectKey>> = there.map(|(_, d)| d.key.clone()).collect();
         let deployed = Deployed {
             name: self.parent.name.clone(),
             revision: rendering.revision,
@@ -181,7 +182,8 @@ impl Work<'_> {
     pub(super) fn seen(&self, keys: &[Arc<ObjectKey>]) -> Vec<Seen> {
         let mut seen: Vec<Seen> = {
             let world = self.operator.world();
-            keys.iter().map(|key| Seen { key: key.clone(), health: world.health(key).cloned() }).collect()
+            let seen = keys.iter().map(|key| Seen { key: key.clone(), health: world.health(key).cloned() });
+            seen.filter(|s| s.health.is_some() || !self.memory.spent.contains(&s.key)).collect()
         };
         let waits =
             |s: &&mut Seen| pods::has_pods(&s.key.kind) && s.health.as_ref().is_some_and(|h| !h.is_current());

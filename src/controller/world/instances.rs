@@ -38,6 +38,8 @@ pub struct Memory {
     pub settled: Option<Inputs>,
     /// The members that were desired then.
     pub expected: Arc<[Arc<ObjectKey>]>,
+    /// Those of them that had their time and are gone.
+    pub spent: Arc<[Arc<ObjectKey>]>,
     /// Whether it was looked for what an earlier process had applied.
     pub recalled: bool,
     /// Whether it waits for a kind to be served.

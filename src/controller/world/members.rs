@@ -226,9 +226,9 @@ impl World {
 
     /// Whether nothing has happened to an instance's members since they were last applied in full.
     pub fn is_as_applied(&self, instance: &Instance) -> bool {
-        let expected = &instance.memory.expected;
-        self.sets.get(&instance.set).map_or(0, HashSet::len) == expected.len()
-            && expected.iter().all(|key| {
+        let (expected, spent) = (&instance.memory.expected, &instance.memory.spent);
+        self.sets.get(&instance.set).map_or(0, HashSet::len) + spent.len() == expected.len()
+            && expected.iter().filter(|key| !spent.contains(key)).all(|key| {
                 self.members.get(key).is_some_and(|m| {
                     m.live.set == instance.set
                         && !m.live.deleting
