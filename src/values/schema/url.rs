@@ -1,5 +1,7 @@
 //! References between schemas.
 
+use std::borrow::Cow;
+
 use super::json::Json;
 
 /// Splits off what follows `#`.
@@ -81,9 +83,16 @@ pub(super) fn unescape(text: &str) -> Option<String> {
 
 /// A pointer as it is written in a URL.
 pub(super) fn escape(pointer: &str) -> String {
+    let plain = |byte: u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'$' | b'&' | b'+' | b'=' | b':' | b'@' | b'/')
+    };
+    if pointer.bytes().all(plain) {
+        return pointer.to_owned();
+    }
     let mut out = String::new();
     for byte in pointer.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~$&+=:@/".contains(&byte) {
+        if plain(byte) {
             out.push(char::from(byte));
         } else {
             out.push_str(&format!("%{byte:02X}"));
@@ -94,6 +103,9 @@ pub(super) fn escape(pointer: &str) -> String {
 
 /// One part of a pointer, escaped.
 pub(super) fn token(name: &str) -> String {
+    if !name.contains(['~', '/']) {
+        return name.to_owned();
+    }
     name.replace('~', "~0").replace('/', "~1")
 }
 
@@ -101,12 +113,16 @@ pub(super) fn token(name: &str) -> String {
 pub(super) fn lookup<'j>(document: &'j Json, pointer: &str) -> Result<Option<&'j Json>, ()> {
     let mut value = document;
     for part in pointer.split('/').skip(1) {
-        if part.match_indices('~').any(|(at, _)| !matches!(part.as_bytes().get(at + 1), Some(b'0' | b'1'))) {
-            return Err(());
+        let mut part = Cow::from(part);
+        if part.contains('~') {
+            let bad = |(at, _)| !matches!(part.as_bytes().get(at + 1), Some(b'0' | b'1'));
+            if part.match_indices('~').any(bad) {
+                return Err(());
+            }
+            part = part.replace("~1", "/").replace("~0", "~").into();
         }
-        let part = part.replace("~1", "/").replace("~0", "~");
         let next = match value {
-            Json::Object(map) => map.get(part.as_str()),
+            Json::Object(map) => map.get(&*part),
             Json::Array(items) => part.parse::<usize>().ok().and_then(|index| items.get(index)),
             _ => None,
         };
