@@ -361,7 +361,8 @@ async fn a_hook_blocks_nobody_else() {
     phase(&samples, &operator, "slow", "slow-wait", "Running").await.unwrap();
     samples.create("quick", json!({})).await.unwrap();
     samples.ready(&operator, "quick").await.unwrap();
-    // Nor is anything asked for while it waits.
+    // Nor is anything asked for while it waits, once what its Pod waits for is said.
+    operator.quiet(cluster).await.unwrap();
     let mark = cluster.audit_mark().unwrap();
     samples.create("other", json!({})).await.unwrap();
     samples.ready(&operator, "other").await.unwrap();
