@@ -59,6 +59,9 @@ pub fn yaml(data: &[u8]) {
             for print in [yaml::to_string, yaml::to_string_pretty] {
                 let Ok(text) = print(&value) else { continue };
                 let again = yaml::parse(&text).and_then(|value| print(&value));
+                // The float -0 is printed as an integer, which has no sign when it is read again: so it is in Go.
+                let (text, again) =
+                    (text.replace("-0\n", "0\n"), again.map(|text| text.replace("-0\n", "0\n")));
                 assert_eq!(again.ok().as_deref(), Some(&*text), "{}", data.escape_ascii());
             }
         }
