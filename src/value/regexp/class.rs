@@ -61,10 +61,22 @@ pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
     Some(of_ranges(ranges))
 }
 
-/// The class behind a name of Unicode such as `Greek` of `\p{Greek}`.
+/// The class behind a name of Unicode such as `Greek` of `\p{Greek}`, as Go 1.26 has it, which knows the characters of
+/// Unicode 15: newer ones have no properties yet.
 pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
     let name = canonical(name);
+    let mut class = latest(&name)?;
+    let known = table("age=15.0")?;
     match name.as_str() {
+        "Any" => {}
+        "C" | "Other" | "Cn" | "Unassigned" => class.union(&negated(known, true)),
+        _ => class.intersect(&known),
+    }
+    Some(class)
+}
+
+fn latest(name: &str) -> Option<ClassUnicode> {
+    match name {
         "Any" => return Some(any()),
         "Ascii" => return Some(of_ranges(&[('\0', '\x7F')])),
         "Assigned" => return table("gc=Cn").map(|class| negated(class, true)),
@@ -73,10 +85,10 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
         "Cs" | "Surrogate" => return Some(of_ranges(&[])),
         _ => {}
     }
-    if CATEGORIES.contains(&name.as_str()) || CATEGORY_ALIASES.contains(&name.as_str()) {
+    if CATEGORIES.contains(&name) || CATEGORY_ALIASES.contains(&name) {
         return table(&format!("gc={name}"));
     }
-    if SCRIPTS.contains(&name.as_str()) { table(&format!("sc={name}")) } else { None }
+    if SCRIPTS.contains(&name) { table(&format!("sc={name}")) } else { None }
 }
 
 /// A name as Go looks it up: one capital at the start, and no separators.
