@@ -62,8 +62,10 @@ impl Backlog {
                     );
                 }
                 inner.dropped += 1;
-                let lesser = inner.said.iter().position(|s| s.level == Level::Normal);
-                match lesser.filter(|_| said.level == Level::Warning) {
+                if said.level == Level::Normal {
+                    return false;
+                }
+                match inner.said.iter().position(|s| s.level == Level::Normal) {
                     Some(at) => inner.said.remove(at),
                     None => return false,
                 };

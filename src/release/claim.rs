@@ -25,7 +25,7 @@ pub enum Whose {
 /// The label alone does not decide: somebody may have edited it by hand, which is drift. What we wrote ourselves is told
 /// by our entry in `managedFields`.
 pub fn whose(live: &ObjectMeta, parent: &Parent, was_ours: bool) -> Whose {
-    let owned = live.owner_references.iter().flatten().any(|o| o.uid == parent.uid) || is_sdks(live, parent);
+    let owned = parent.owns(live) || is_sdks(live, parent);
     let part_of = live.labels.as_ref().and_then(|l| l.get(names::PART_OF));
     let entry = live.managed_fields.iter().flatten().find(|e| {
         e.manager.as_deref() == Some(names::FIELD_MANAGER)

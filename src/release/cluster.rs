@@ -235,16 +235,9 @@ impl Cluster {
         let (resource, _) =
             self.resource_in(&desired.gvk).ok_or_else(|| Failure::NotServed(desired.gvk.to_string()))?;
         let api: Api<Seen<Meta>> = self.at(&resource, &desired.key.namespace);
-        let params = PatchParams {
-            force,
-            field_manager: Some(names::FIELD_MANAGER.to_owned()),
-            // Undeclared fields are refused by server-side apply itself, and mended; nobody reads the warnings.
-            field_validation: Some(ValidationDirective::Ignore),
-            ..PatchParams::default()
-        };
         // It is never closed.
         let _turn = self.applies.acquire().await;
-        api.patch(&desired.key.name, &params, &Patch::Apply(body)).await.map_err(|e| self.failed(e))
+        api.patch(&desired.key.name, &applying(force), &Patch::Apply(body)).await.map_err(|e| self.failed(e))
     }
 
     /// What an apply would make of an object, without making it.
@@ -252,25 +245,14 @@ impl Cluster {
         let (resource, _) =
             self.resource_in(&desired.gvk).ok_or_else(|| Failure::NotServed(desired.gvk.to_string()))?;
         let api: Api<Seen<Meta>> = self.at(&resource, &desired.key.namespace);
-        let params = PatchParams {
-            force: true,
-            dry_run: true,
-            field_manager: Some(names::FIELD_MANAGER.to_owned()),
-            field_validation: Some(ValidationDirective::Ignore),
-        };
+        let params = PatchParams { dry_run: true, ..applying(true) };
         api.patch(&desired.key.name, &params, &Patch::Apply(&desired.body)).await.map_err(|e| self.failed(e))
     }
 
     /// Makes an object that belongs to nobody exactly as given; with `force`, whatever others want of it.
     pub async fn apply_shared(&self, key: &ObjectKey, object: &Value, force: bool) -> Result<(), Failure> {
         let api: Api<Seen<Meta>> = self.at(&self.of_kind(key)?, &key.namespace);
-        let params = PatchParams {
-            force,
-            field_manager: Some(names::FIELD_MANAGER.to_owned()),
-            field_validation: Some(ValidationDirective::Ignore),
-            ..PatchParams::default()
-        };
-        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(|e| self.failed(e))?;
+        api.patch(&key.name, &applying(force), &Patch::Apply(object)).await.map_err(|e| self.failed(e))?;
         Ok(())
     }
 
@@ -304,13 +286,7 @@ impl Cluster {
     ) -> Result<Made, Failure> {
         let (resource, _) = self.resource_in(gvk).ok_or_else(|| Failure::NotServed(gvk.to_string()))?;
         let api: Api<Made> = self.at(&resource, &key.namespace);
-        let params = PatchParams {
-            force,
-            field_manager: Some(names::FIELD_MANAGER.to_owned()),
-            field_validation: Some(ValidationDirective::Ignore),
-            ..PatchParams::default()
-        };
-        api.patch(&key.name, &params, &Patch::Apply(object)).await.map_err(|e| self.failed(e))
+        api.patch(&key.name, &applying(force), &Patch::Apply(object)).await.map_err(|e| self.failed(e))
     }
 
     /// The whole metadata of a live object, `managedFields` included.
@@ -449,6 +425,17 @@ impl Cluster {
             Err(Failure::NotFound(_)) => Ok(false),
             Err(failure) => Err(failure),
         }
+    }
+}
+
+/// How we apply: with `force`, whatever others want of our fields.
+fn applying(force: bool) -> PatchParams {
+    PatchParams {
+        force,
+        field_manager: Some(names::FIELD_MANAGER.to_owned()),
+        // Undeclared fields are refused by server-side apply itself, and mended; nobody reads the warnings.
+        field_validation: Some(ValidationDirective::Ignore),
+        ..PatchParams::default()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use crate::api::{Gvk, names};
@@ -81,6 +82,11 @@ impl Parent {
     /// cluster-scoped (an owner may be cluster-scoped, or of the same namespace).
     pub fn can_own(&self, key: &ObjectKey) -> bool {
         self.namespace.is_empty() || self.namespace == *key.namespace
+    }
+
+    /// Whether it is an owner of an object, by the object's metadata.
+    pub fn owns(&self, object: &ObjectMeta) -> bool {
+        object.owner_references.iter().flatten().any(|owner| owner.uid == self.uid)
     }
 
     /// Whether an object is the parent itself.

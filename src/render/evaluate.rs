@@ -124,8 +124,8 @@ impl Expressions {
                     answer
                 }
                 Op::Construct { construct, args, site } => {
-                    let operands = stack.split_off(stack.len() - args as usize);
-                    construct_of(run, construct, operands).map_err(|fault| fault.at(run, site))?
+                    construct_of(run, construct, &mut stack, args as usize)
+                        .map_err(|fault| fault.at(run, site))?
                 }
                 Op::Not => {
                     let truth = stack.pop().is_some_and(|value| value.is_truthy());
@@ -169,14 +169,24 @@ pub(super) fn fields(run: &Run, path: &Path, base: &Value, form: Form, strict: b
     }
 }
 
-fn construct_of(run: &Run, construct: Construct, mut operands: Vec<Value>) -> Result<Value, Fault> {
-    match construct {
-        Construct::Arg => return control::arg(run, &Value::from(operands)),
-        Construct::Declared => return control::declared(run, &Value::from(operands)),
-        Construct::Template => return include::template(run, &Value::from(operands)),
-        _ => {}
+/// Applies a construct to as many values from the top of the stack, which are taken away.
+fn construct_of(
+    run: &Run,
+    construct: Construct,
+    stack: &mut Vec<Value>,
+    args: usize,
+) -> Result<Value, Fault> {
+    let listed = match construct {
+        Construct::Arg => Some(control::arg as fn(&Run, &Value) -> Result<Value, Fault>),
+        Construct::Declared => Some(control::declared as _),
+        Construct::Template => Some(include::template as _),
+        _ => None,
+    };
+    if let Some(apply) = listed {
+        return apply(run, &Value::from(stack.split_off(stack.len() - args)));
     }
-    let value = operands.pop().unwrap_or_else(Value::none);
+    // All others have one.
+    let value = stack.pop().unwrap_or_else(Value::none);
     match construct {
         Construct::Defined => include::defined(run, &value),
         Construct::Fault => control::fault(run, &value),

@@ -218,24 +218,26 @@ fn objects(record: &Record) -> Result<Vec<Value>> {
     Ok(objects)
 }
 
+/// The text at a place of an object; empty where there is none.
+fn text<'o>(object: &'o Value, at: &str) -> &'o str {
+    object.pointer(at).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Kind and name of an object.
 fn name_of(object: &Value) -> String {
-    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
-    format!("{} {}", text("/kind"), text("/metadata/name"))
+    format!("{} {}", text(object, "/kind"), text(object, "/metadata/name"))
 }
 
 /// Whether two manifests are of one object.
 fn names_the_same(a: &Value, b: &Value) -> bool {
-    let of = |object: &Value| {
-        let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
-        (text("/apiVersion"), text("/kind"), text("/metadata/namespace"), text("/metadata/name"))
-    };
-    of(a) == of(b)
+    ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"]
+        .iter()
+        .all(|at| text(a, at) == text(b, at))
 }
 
 /// Whether an object of a manifest is in the cluster.
 async fn is_there(connection: &Connection, object: &Value, namespace: &str) -> Result<bool> {
-    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+    let text = |at| text(object, at);
     let Some(served) = connection.cluster.served(&Gvk::of(text("/apiVersion"), text("/kind"))) else {
         return Ok(false);
     };
@@ -252,7 +254,7 @@ async fn is_there(connection: &Connection, object: &Value, namespace: &str) -> R
 
 /// Whether an object of the manifest is the desired one.
 fn is(object: &Value, desired: &Desired) -> bool {
-    let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+    let text = |at| text(object, at);
     let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
     let namespace = text("/metadata/namespace");
     *desired.key.kind.kind == *text("/kind")

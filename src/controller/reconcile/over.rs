@@ -20,8 +20,7 @@ impl Work<'_> {
         desired: &Desired,
         live: Option<&PartialObjectMeta<DynamicObject>>,
     ) -> bool {
-        let owners = live.and_then(|l| l.metadata.owner_references.as_ref()).into_iter().flatten();
-        self.parent.can_own(&desired.key) && owners.into_iter().all(|owner| owner.uid != self.parent.uid)
+        self.parent.can_own(&desired.key) && !live.is_some_and(|live| self.parent.owns(&live.metadata))
     }
 
     /// Asks the API server, once in a reconcile, whether the resource is there and is to stay. The problem is that it is not.

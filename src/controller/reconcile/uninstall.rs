@@ -84,7 +84,7 @@ impl Work<'_> {
             let Some(live) = live.map_err(|failure| self.problem("UninstallFailed", key, &failure))? else {
                 continue;
             };
-            if live.metadata.owner_references.iter().flatten().any(|o| o.uid == self.parent.uid) {
+            if self.parent.owns(&live.metadata) {
                 return Ok(false);
             }
             any = true;
