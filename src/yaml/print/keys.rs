@@ -61,19 +61,32 @@ pub(super) fn compare(a: &str, b: &str, dialect: Dialect) -> Ordering {
     x_number.cmp(&y_number).then(x_count.cmp(&y_count)).then(x.cmp(&y))
 }
 
-/// Sorts entries by their keys. The standard library's sorts may panic when the order is not total; this one does not.
+/// Sorts entries by their keys.
+///
+/// Where the order goes round in a circle, Go leaves what comes of it to the random order of its maps. Here the entries are put in the
+/// order of their bytes first, so that the same keys always come out in the same order. The standard library's sorts may panic on such
+/// an order; this one does not.
 pub(super) fn sort<T: Copy>(entries: &mut [(&str, T)], dialect: Dialect) {
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    merge_sort(entries, dialect);
+}
+
+fn merge_sort<T: Copy>(entries: &mut [(&str, T)], dialect: Dialect) {
     const SMALL: usize = 16;
+    let is_less = |a: &(&str, T), b: &(&str, T)| compare(a.0, b.0, dialect) == Ordering::Less;
     if entries.len() > SMALL {
         let (left, right) = entries.split_at_mut(entries.len() / 2);
-        sort(left, dialect);
-        sort(right, dialect);
+        merge_sort(left, dialect);
+        merge_sort(right, dialect);
+        if !is_less(&right[0], &left[left.len() - 1]) {
+            // Mostly the order of the bytes is this order too.
+            return;
+        }
         let head = left.to_vec();
         let (mut from_head, mut from_tail) = (0, head.len());
         let mut to = 0;
         while from_head < head.len() {
-            let take_tail = from_tail < entries.len()
-                && compare(entries[from_tail].0, head[from_head].0, dialect) == Ordering::Less;
+            let take_tail = from_tail < entries.len() && is_less(&entries[from_tail], &head[from_head]);
             if take_tail {
                 entries[to] = entries[from_tail];
                 from_tail += 1;
@@ -88,7 +101,7 @@ pub(super) fn sort<T: Copy>(entries: &mut [(&str, T)], dialect: Dialect) {
     for i in 1..entries.len() {
         let entry = entries[i];
         let mut to = i;
-        while to > 0 && compare(entry.0, entries[to - 1].0, dialect) == Ordering::Less {
+        while to > 0 && is_less(&entry, &entries[to - 1]) {
             entries[to] = entries[to - 1];
             to -= 1;
         }
@@ -127,5 +140,27 @@ mod tests {
         sort(&mut entries, Dialect::V2);
         let sorted: Vec<String> = (0..100).map(|i| format!("k{i}")).collect();
         assert_eq!(entries.iter().map(|e| e.0).collect::<Vec<_>>(), sorted);
+    }
+
+    #[test]
+    fn keys_whose_order_goes_round_in_a_circle_always_come_out_the_same() {
+        for pair in [("5", "05"), ("05", "0a"), ("0a", "5")] {
+            assert_eq!(compare(pair.0, pair.1, Dialect::V2), Ordering::Less, "{pair:?}");
+        }
+        // Many of them, from which the standard library's sorts would notice.
+        let keys: Vec<String> = (0..200)
+            .map(|i| ["5", "05", "0a", "5a", "\"3", "55+"][i % 6].repeat(1 + i / 48) + &"0".repeat(i / 6 % 8))
+            .collect();
+        let sorted = |dialect, step: usize| {
+            let mut entries: Vec<(&str, ())> =
+                (0..keys.len()).map(|i| (keys[i * step % keys.len()].as_str(), ())).collect();
+            sort(&mut entries, dialect);
+            entries
+        };
+        for dialect in [Dialect::V2, Dialect::V3] {
+            for step in [3, 7, 11, 199] {
+                assert_eq!(sorted(dialect, step), sorted(dialect, 1));
+            }
+        }
     }
 }
