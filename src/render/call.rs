@@ -6,13 +6,13 @@ use tera::{Value, value::ValueKind};
 
 use crate::{
     functions::{self, Call, Error, Function, Generated, Param},
-    value::{kind, typed},
+    value::{self, kind, typed},
 };
 
 use super::{
     error::{GoError, REFUSAL},
     escape, generated, methods, of_values,
-    path::no_field,
+    path::{Path, no_field},
     run::{Fault, Run},
     unit::wrong_type,
     vocabulary::own_param,
@@ -137,32 +137,87 @@ pub(super) fn call(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
     Err(GoError::new(format!("non-function {name} of type {type_name}")).into())
 }
 
-/// Calls a method: the receiver comes first. With `lenient`, a method of nil is nil.
-pub(super) fn method(run: &Run, name: &str, args: &[Value], lenient: bool) -> Result<Value, Fault> {
-    run.tick()?;
-    let Some((receiver, args)) = args.split_first() else { return Ok(Value::none()) };
-    if receiver.is_none() || receiver.is_undefined() {
-        if lenient {
-            return Ok(Value::none());
-        }
+/// What a method with arguments is called on: a value, or fields of it. Where nil may have fields, none of nil is nil.
+pub(super) fn receiver(
+    run: &Run,
+    base: &Value,
+    path: Option<&Path>,
+    name: &str,
+    strict: bool,
+) -> Result<Value, Fault> {
+    if is_nil(base) && !strict {
+        return Ok(Value::none());
+    }
+    let (receiver, held) = match path {
+        Some(path) => path.step_by_step(run, base, strict)?,
+        None => (Cow::Borrowed(base), strict),
+    };
+    if is_nil(&receiver) {
         return Err(Fault::Message(format!("nil pointer evaluating interface {{}}.{name}")));
     }
+    if has_method(run, &receiver, name) {
+        return Ok(receiver.into_owned());
+    }
+    Err(no_method(run, &receiver, name, held))
+}
+
+fn is_nil(value: &Value) -> bool {
+    value.is_none() || value.is_undefined()
+}
+
+fn has_method(run: &Run, receiver: &Value, name: &str) -> bool {
+    match typed::Type::of(receiver) {
+        Some(kind) => kind.methods().contains(&name),
+        None => of_values::is_method(run, receiver, name),
+    }
+}
+
+/// The fault of what is no method but has arguments.
+fn no_method(run: &Run, receiver: &Value, name: &str, held: bool) -> Fault {
     let kind = typed::Type::of(receiver);
-    if let Some(kind) = kind.filter(|kind| kind.methods().contains(&name)) {
-        return methods::call(run, kind, receiver, name, args);
-    }
-    if kind.is_none() && of_values::is_method(run, receiver, name) {
-        return of_values::call(run, receiver, name, args);
-    }
     let is_map =
         receiver.is_map() && matches!(kind, None | Some(typed::Type::StringMap | typed::Type::Files));
     if is_map {
-        return Err(Fault::Message(format!("{name} is not a method but has arguments")));
+        return Fault::Message(format!("{name} is not a method but has arguments"));
     }
-    if kind.is_some_and(|kind| kind.fields().contains(&name)) {
-        return Err(Fault::Message(format!("{name} has arguments but cannot be invoked as function")));
+    match run.scope.field(receiver, name) {
+        Ok(_) => Fault::Message(format!("{name} has arguments but cannot be invoked as function")),
+        Err(error @ value::Error::Unexported(..)) => Fault::Message(error.to_string()),
+        Err(_) => no_field(run, receiver, name, held),
     }
-    Err(no_field(run, receiver, name, !lenient))
+}
+
+/// Refuses a number of arguments that a method does not take, and methods that cannot be called, which Go sees before it evaluates
+/// the arguments.
+pub(super) fn check_args(run: &Run, receiver: &Value, name: &str, count: usize) -> Result<(), Fault> {
+    // Of other arguments, they are the first thing that is found wrong.
+    match invoke(run, receiver, name, &vec![Value::none(); count]) {
+        Err(fault @ Fault::Message(_)) => Err(fault),
+        _ => Ok(()),
+    }
+}
+
+/// Calls a method: the receiver comes first. A method of nil is nil.
+pub(super) fn method(run: &Run, name: &str, args: &[Value]) -> Result<Value, Fault> {
+    run.tick()?;
+    let Some((receiver, args)) = args.split_first() else { return Ok(Value::none()) };
+    if is_nil(receiver) {
+        return Ok(Value::none());
+    }
+    if !has_method(run, receiver, name) {
+        return Err(no_method(run, receiver, name, false));
+    }
+    invoke(run, receiver, name, args)
+}
+
+/// Calls a method that a value has.
+pub(super) fn invoke(run: &Run, receiver: &Value, name: &str, args: &[Value]) -> Result<Value, Fault> {
+    let answer = match typed::Type::of(receiver) {
+        Some(kind) => methods::call(run, kind, receiver, name, args)?,
+        None => of_values::call(run, receiver, name, args)?,
+    };
+    run.account(&answer)?;
+    Ok(answer)
 }
 
 /// The number of arguments that a method takes, checked.

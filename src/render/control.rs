@@ -84,7 +84,7 @@ pub(super) fn pairs(run: &Run, value: &Value) -> Result<Value, Fault> {
         run.spend(values.len());
         return Ok(numbered(values.to_vec()));
     }
-    if count(value)?.is_some() {
+    if number(value).is_some() {
         let text = text(run, value)?;
         return Err(Fault::Message(format!("can't use {text} to iterate over more than one variable")));
     }
@@ -122,14 +122,18 @@ fn elements(run: &Run, value: &Value) -> Result<Elements, Fault> {
     }
 }
 
-/// The numbers that `range` over a number goes through.
-fn count(value: &Value) -> Result<Option<std::ops::Range<i128>>, Fault> {
-    let number = match value.kind() {
+/// What `range` counts up to.
+fn number(value: &Value) -> Option<i128> {
+    match value.kind() {
         ValueKind::I64 | ValueKind::I128 | ValueKind::U64 | ValueKind::U128 => value.as_i128(),
         ValueKind::Map => typed::number(value).map(i128::from),
         _ => None,
-    };
-    match number {
+    }
+}
+
+/// The numbers that `range` over a number goes through.
+fn count(value: &Value) -> Result<Option<std::ops::Range<i128>>, Fault> {
+    match number(value) {
         Some(number) if number > MAX_COUNT => {
             Err(Fault::Limit(format!("range over {number}: no more than {MAX_COUNT} rounds are allowed")))
         }

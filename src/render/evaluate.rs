@@ -116,9 +116,25 @@ impl Expressions {
                     stack.truncate(from);
                     answer
                 }
-                Op::Method { method, args, lenient, site } => {
+                Op::Receiver { path, method, strict, site } => {
+                    let base = stack.pop().unwrap_or_else(Value::none);
+                    let path = self.paths.get(path as usize);
+                    call::receiver(run, &base, path, self.methods.get(method), strict)
+                        .map_err(|fault| fault.at(run, site))?
+                }
+                Op::Awaits { method, args, to, site } => {
+                    match stack.last() {
+                        Some(receiver) if !receiver.is_none() => {
+                            call::check_args(run, receiver, self.methods.get(method), usize::from(args))
+                                .map_err(|fault| fault.at(run, site))?;
+                        }
+                        _ => at = to as usize,
+                    }
+                    continue;
+                }
+                Op::Method { method, args, site } => {
                     let from = stack.len() - args as usize;
-                    let answer = call::method(run, self.methods.get(method), &stack[from..], lenient)
+                    let answer = call::method(run, self.methods.get(method), &stack[from..])
                         .map_err(|fault| fault.at(run, site))?;
                     stack.truncate(from);
                     answer

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use tera::Value;
+use tera::{Value, value::ValueKind};
 
 use crate::value::{kind, lookup, typed::Type};
 
 use super::{
-    methods, of_values,
+    call, of_values,
     run::{Fault, Run},
 };
 
@@ -38,7 +38,7 @@ impl Path {
         strict: bool,
     ) -> Result<Cow<'v, Value>, Fault> {
         if run.scope.changed_any() {
-            return self.step_by_step(run, base, strict);
+            return self.step_by_step(run, base, strict).map(|(value, _)| value);
         }
         let mut at = base;
         for (number, field) in self.fields.iter().enumerate() {
@@ -53,21 +53,27 @@ impl Path {
             };
             match found {
                 Some(found) => at = found,
-                None => return self.step_by_step(run, base, strict),
+                None => return self.step_by_step(run, base, strict).map(|(value, _)| value),
             }
         }
         Ok(Cow::Borrowed(at))
     }
 
-    /// The same with an eye to everything: changed maps, Go's types, errors.
-    fn step_by_step<'v>(&self, run: &Run, base: &'v Value, strict: bool) -> Result<Cow<'v, Value>, Fault> {
+    /// The same with an eye to everything: changed maps, Go's types, errors. Also whether what it leads to is held in an
+    /// `interface {}`.
+    pub(super) fn step_by_step<'v>(
+        &self,
+        run: &Run,
+        base: &'v Value,
+        strict: bool,
+    ) -> Result<(Cow<'v, Value>, bool), Fault> {
         let mut at = Cow::Borrowed(base);
         // Whether what we are at was held in an `interface {}`, which is the type that Go's errors then name.
         let mut held = strict;
         for (number, field) in self.fields.iter().enumerate() {
             if at.is_none() || at.is_undefined() {
                 if number == 0 && !strict {
-                    return Ok(Cow::Owned(Value::none()));
+                    return Ok((Cow::Owned(Value::none()), false));
                 }
                 return Err(Fault::Message(format!("nil pointer evaluating interface {{}}.{}", field.name)));
             }
@@ -77,7 +83,7 @@ impl Path {
                 Step::Typed(value) => (Cow::Owned(value), false),
             };
         }
-        Ok(at)
+        Ok((at, held))
     }
 }
 
@@ -97,13 +103,13 @@ fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fau
     let kind = Type::of(value);
     let Some(kind) = kind else {
         if of_values::is_method(run, value, name) {
-            return of_values::call(run, value, name, &[]).map(Step::Typed);
+            return call::invoke(run, value, name, &[]).map(Step::Typed);
         }
         let found = run.scope.get(value, name).map(Cow::into_owned);
         return Ok(Step::Entry(found.unwrap_or_else(Value::none)));
     };
     if kind.methods().contains(&name) {
-        return methods::call(run, kind, value, name, &[]).map(Step::Typed);
+        return call::invoke(run, value, name, &[]).map(Step::Typed);
     }
     match run.scope.field(value, name) {
         Ok(found) => Ok(Step::Typed(found.into_owned())),
@@ -119,7 +125,9 @@ pub(super) fn no_field(run: &Run, value: &Value, name: &str, held: bool) -> Faul
             && !value.is_f64()
             && run.frames.borrow().last().is_some_and(|frame| frame.counted)
     };
-    let of = if held && !counted() { "interface {}" } else { kind::type_of(&run.scope, value) };
+    // Of bytes, `range` gives elements of their own type.
+    let is_byte = value.kind() == ValueKind::U128;
+    let of = if held && !is_byte && !counted() { "interface {}" } else { kind::type_of(&run.scope, value) };
     Fault::Message(format!("can't evaluate field {name} in type {of}"))
 }
 

@@ -108,7 +108,11 @@ impl Out {
             Ir::And(parts) => self.joined(parts, " and ", tables),
             Ir::Or(parts) => self.joined(parts, " or ", tables),
             // They are not plain.
-            Ir::Path { .. } | Ir::Call { .. } | Ir::Method { .. } | Ir::Listed { .. } => {}
+            Ir::Path { .. }
+            | Ir::Call { .. }
+            | Ir::Receiver { .. }
+            | Ir::Method { .. }
+            | Ir::Listed { .. } => {}
         }
     }
 

@@ -92,6 +92,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 self.fields(base, fields, first, args, piped, pre)
             }
             Operand::Chain(chain) => {
+                // What is piped comes first.
+                let piped = piped.map(|ex| if ex.is_stable() { ex } else { self.hoist(ex, pre) });
                 let base = self.chain_base(chain, pre);
                 self.fields(base, &chain.text[1..], first, args, piped, pre)
             }
@@ -147,12 +149,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     fn no_function(&mut self, operand: Operand<'a>, piped: Option<Ex<'b>>, pre: &mut Pres<'b>) -> Ex<'b> {
         self.before_fault(piped, pre);
-        let printed = match operand {
-            // What stands in parentheses is printed without them here.
-            Operand::Pipe(pipe) => print(pipe),
-            _ => print(operand),
-        };
-        self.fault(&format!("can't give argument to non-function {printed}"))
+        self.fault(&format!("can't give argument to non-function {}", written(operand)))
     }
 
     /// A call of a function. `node` is what its errors name.
@@ -197,12 +194,12 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let params = |at| self.vocabulary.param(name, at);
         let params: Vec<_> = (0..args.len()).map(params).collect();
         self.measured = name == "len";
-        let mut list = self.arguments(args, &params, piped, pre);
+        let mut list = self.arguments(None, args, &params, piped, pre);
         self.measured = false;
         if name == "call" {
             // Go's `call` names its callee as it is written; what is piped is not written there.
             let callee =
-                args.first().map(|callee| self.leaf(Ir::Text(self.arena.alloc_str(&print(*callee)))));
+                args.first().map(|callee| self.leaf(Ir::Text(self.arena.alloc_str(&written(*callee)))));
             list.exprs.insert(0, callee.unwrap_or_else(|| self.leaf(Ir::Nil)));
             self.note_arg(&mut list.sites, 0, ArgSite { node, nil: Nil::Untyped, constant: false });
         }
@@ -222,15 +219,17 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         ex
     }
 
-    /// The arguments of a call, evaluated in Go's order: what is piped first, then the others from left to right.
+    /// The arguments of a call, evaluated in Go's order: what is piped first, then what comes before the others, then these from left
+    /// to right.
     pub(super) fn arguments(
         &mut self,
+        first: Option<Ex<'b>>,
         args: &'a [Operand<'a>],
         params: &[super::Param],
         piped: Option<Ex<'b>>,
         pre: &mut Pres<'b>,
     ) -> Arguments<'a, 'b> {
-        let mut list = Arguments::default();
+        let mut list = Arguments { exprs: first.into_iter().collect(), sites: Vec::new() };
         let mut piped = piped;
         let start = pre.len();
         let last = args.iter().zip(params).rposition(|(operand, param)| may_fail(operand, *param));
@@ -565,6 +564,14 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         if self.sites.are_kept() {
             sites.insert(at, site);
         }
+    }
+}
+
+/// An operand as Go prints it by itself: what stands in parentheses without them.
+fn written(operand: Operand<'_>) -> String {
+    match operand {
+        Operand::Pipe(pipe) => print(pipe),
+        _ => print(operand),
     }
 }
 

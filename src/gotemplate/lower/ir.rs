@@ -39,8 +39,17 @@ pub(super) enum Ir<'b> {
     Path { base: Ex<'b>, path: u32, form: Form, strict: bool, site: u32 },
     /// A function. What is piped is its last argument and stands last, but is evaluated first if it is `piped_first`.
     Call { name: &'b str, args: &'b [Ex<'b>], piped_first: bool, site: u32 },
+    /// What a method is called on, fields of a value. If arguments that may fail come after it, `awaits` is how many there are in all.
+    Receiver {
+        base: Ex<'b>,
+        path: Option<u32>,
+        method: &'b str,
+        strict: bool,
+        awaits: Option<u32>,
+        site: u32,
+    },
     /// A method with arguments; the receiver comes first.
-    Method { name: &'b str, args: &'b [Ex<'b>], lenient: bool, site: u32 },
+    Method { name: &'b str, args: &'b [Ex<'b>], site: u32 },
     /// What is no function of Go's.
     Filter { base: Ex<'b>, construct: Construct, site: Option<u32> },
     /// The same with several arguments.

@@ -45,7 +45,7 @@ use super::{
     source_map::{Choice, Site, SourceMap},
 };
 
-pub use program::{Construct, Op};
+pub use program::{Construct, NO_PATH, Op};
 pub use tables::{Constant, Form, Names, PathUse, Tables};
 
 /// What the lowering must know of the functions that a template may call.

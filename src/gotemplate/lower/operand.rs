@@ -74,23 +74,25 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         if args.is_empty() && piped.is_none() {
             return self.path(base, fields);
         }
-        let (receiver, method) = match fields.rsplit_once('.') {
-            Some((before, last)) => (self.path(base, before), last),
-            None => (base.ex, fields),
+        let (path, method) = match fields.rsplit_once('.') {
+            Some((before, last)) => (Some(self.tables.paths.number(before)), last),
+            None => (None, fields),
         };
-        let of = if fields.len() == method.len() { base.of } else { type_below(operand, fields, method) };
-        let lenient = fields.len() == method.len() && !base.strict;
+        let method = self.arena.alloc_str(method);
         let (node, before) = (operand.into(), self.at);
-        // What is piped comes first in Go, before the receiver.
+        // What is piped comes first in Go, before the receiver, and the arguments last.
         let piped = piped.map(|ex| if ex.is_stable() { ex } else { self.hoist(ex, pre) });
+        let count = u32::try_from(args.len() + usize::from(piped.is_some())).unwrap_or(u32::MAX);
+        let awaits = args.iter().any(|arg| may_fail(arg, Param::Any)).then_some(count);
+        let site = self.site(Site { node, before, args: Vec::new(), base: base.of });
+        let receiver = Ir::Receiver { base: base.ex, path, method, strict: base.strict, awaits, site };
+        let receiver = self.around(receiver, &[base.ex]);
         let params = vec![Param::Any; args.len()];
-        let mut list = self.arguments(args, &params, piped, pre);
-        list.exprs.insert(0, receiver);
-        let nil = if lenient { Nil::Untyped } else { Nil::Interface };
-        self.note_arg(&mut list.sites, 0, ArgSite { node, nil, constant: false });
-        let site = self.site(Site { node, before, args: list.sites, base: of });
+        let mut list = self.arguments(Some(receiver), args, &params, piped, pre);
+        self.note_arg(&mut list.sites, 0, ArgSite { node, nil: Nil::Interface, constant: false });
+        let site = self.site(Site { node, before, args: list.sites, base: None });
         let args = self.fit(list.exprs, pre);
-        self.around(Ir::Method { name: self.arena.alloc_str(method), args, lenient, site }, args)
+        self.around(Ir::Method { name: method, args, site }, args)
     }
 
     fn path(&mut self, base: Base<'b>, fields: &str) -> Ex<'b> {
@@ -142,6 +144,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
 
     fn arg_of_any_type(&mut self, operand: Operand<'a>, param: Param, pre: &mut Pres<'b>) -> (Ex<'b>, Nil) {
         self.at = operand.into();
+        let measured = std::mem::take(&mut self.measured);
         match operand {
             Operand::Dot(_) => (self.dot_base().ex, nil_of(self.dot.element)),
             Operand::Nil(_) => {
@@ -168,7 +171,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             }
             Operand::Chain(chain) => {
                 let mut base = self.chain_base(chain, pre);
-                if param == Param::Any && self.measured {
+                if param == Param::Any && measured {
                     let cell = self.names.fresh();
                     pre.push(Pre::Set(cell, base.ex));
                     base.ex = self.place(Place::Cell(cell), Known::Any);
@@ -286,24 +289,6 @@ pub(super) fn may_fail(operand: &Operand<'_>, param: Param) -> bool {
         (Operand::Number(number), Param::Float) => number.float.is_none(),
         _ => true,
     }
-}
-
-/// The Go type of what a path leads to before its last field, where it is no `interface {}`: of the dot's few objects.
-fn type_below(operand: Operand<'_>, fields: &str, last: &str) -> Option<&'static str> {
-    if !matches!(operand, Operand::Field(_) | Operand::Variable(_)) {
-        return None;
-    }
-    let before = fields.strip_suffix(last)?.strip_suffix('.')?;
-    Some(match before {
-        "Capabilities.KubeVersion" => "common.KubeVersion",
-        "Capabilities.APIVersions" => "common.VersionSet",
-        "Capabilities.HelmVersion" => "version.BuildInfo",
-        _ if before.starts_with("Capabilities.KubeVersion.") => "string",
-        _ if before.starts_with("Capabilities.HelmVersion.") => "string",
-        _ if before.starts_with("Chart.Annotations.") => "string",
-        _ if before.starts_with("Files.") => "[]uint8",
-        _ => return None,
-    })
 }
 
 /// What a nil is that is not taken from anything: an element of a list or map, or what an expression gave.

@@ -45,14 +45,35 @@ pub enum Op {
         /// What an error names.
         site: u32,
     },
+    /// What a method is called on: fields of the value on top, or that itself. There must be such a method, except that one of nil
+    /// is nil.
+    Receiver {
+        /// Which of [`Tables::paths`], or [`NO_PATH`].
+        path: u32,
+        /// Which of [`Tables::methods`].
+        method: u32,
+        /// Whether nil has no methods.
+        strict: bool,
+        /// What an error names.
+        site: u32,
+    },
+    /// Before arguments that may fail: whether the method of the receiver on top takes so many. Of nil, there is none to be called.
+    Awaits {
+        /// Which of [`Tables::methods`].
+        method: u32,
+        /// How many arguments.
+        args: u16,
+        /// The number of the op that comes after the call.
+        to: u32,
+        /// What an error names.
+        site: u32,
+    },
     /// A method of so many arguments, the receiver counted with them, which is the lowest one.
     Method {
         /// Which of [`Tables::methods`].
         method: u32,
         /// How many arguments.
         args: u32,
-        /// Whether a method of nil is nil.
-        lenient: bool,
         /// What an error names.
         site: u32,
     },
@@ -135,6 +156,9 @@ impl Construct {
     }
 }
 
+/// The path of what needs none.
+pub const NO_PATH: u32 = u32::MAX;
+
 /// The site of what cannot fail.
 pub(super) const NO_SITE: u32 = u32::MAX;
 
@@ -149,7 +173,11 @@ impl Ex<'_> {
             }
             Ir::Not(condition) => condition.is_plain(),
             Ir::And(parts) | Ir::Or(parts) => parts.iter().all(Ex::is_plain),
-            Ir::Path { .. } | Ir::Call { .. } | Ir::Method { .. } | Ir::Listed { .. } => false,
+            Ir::Path { .. }
+            | Ir::Call { .. }
+            | Ir::Receiver { .. }
+            | Ir::Method { .. }
+            | Ir::Listed { .. } => false,
         }
     }
 }
@@ -217,10 +245,16 @@ fn write(ex: Ex<'_>, tables: &mut Tables, given: &mut Vec<Place>) {
             let function = tables.functions.number(name);
             Op::Call { function, args: count(args.len()), piped_first: *piped_first, site: *site }
         }
-        Ir::Method { name, args, lenient, site } => {
-            args.iter().for_each(|arg| write(*arg, tables, given));
+        Ir::Receiver { .. } => {
+            let awaits = receiver(ex, tables, given);
+            return reach(awaits, tables);
+        }
+        Ir::Method { name, args, site } => {
+            let awaits = args.first().and_then(|first| receiver(*first, tables, given));
+            args.iter().skip(1).for_each(|arg| write(*arg, tables, given));
             let method = tables.methods.number(name);
-            Op::Method { method, args: count(args.len()), lenient: *lenient, site: *site }
+            tables.ops.push(Op::Method { method, args: count(args.len()), site: *site });
+            return reach(awaits, tables);
         }
         Ir::Filter { base, construct, site } => {
             write(*base, tables, given);
@@ -238,6 +272,29 @@ fn write(ex: Ex<'_>, tables: &mut Tables, given: &mut Vec<Place>) {
         Ir::Or(parts) => return junction(parts, true, tables, given),
     };
     tables.ops.push(op);
+}
+
+/// What a method is called on; the number of the op that goes on after the call if there is none.
+fn receiver(ex: Ex<'_>, tables: &mut Tables, given: &mut Vec<Place>) -> Option<usize> {
+    let Ir::Receiver { base, path, method, strict, awaits, site } = *ex.ir else {
+        // It was taken into a cell.
+        write(ex, tables, given);
+        return None;
+    };
+    write(base, tables, given);
+    let method = tables.methods.number(method);
+    tables.ops.push(Op::Receiver { path: path.unwrap_or(NO_PATH), method, strict, site });
+    let args = u16::try_from(awaits?).unwrap_or(u16::MAX);
+    tables.ops.push(Op::Awaits { method, args, to: 0, site });
+    Some(tables.ops.len() - 1)
+}
+
+/// Has an op go on at the next one.
+fn reach(awaits: Option<usize>, tables: &mut Tables) {
+    let end = count(tables.ops.len());
+    if let Some(Op::Awaits { to, .. }) = awaits.and_then(|at| tables.ops.get_mut(at)) {
+        *to = end;
+    }
 }
 
 /// Parts of which the first one that is true, or is not, is what they all come to; or else the last one.

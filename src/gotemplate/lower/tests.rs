@@ -1,4 +1,7 @@
-use super::{Constant, Known, Lowered, Op, Param, PathUse, Signature, Tables, Vocabulary, lower_with_sites};
+use super::{
+    Constant, Form, Known, Lowered, NO_PATH, Op, Param, PathUse, Signature, Tables, Vocabulary,
+    lower_with_sites,
+};
 use crate::gotemplate::{
     Options,
     ast::{Arena, Source},
@@ -131,10 +134,15 @@ fn expression(tables: &Tables, start: usize, given: &[&str]) -> String {
                     args => format!("{}|{}_{name}", listed(args), if piped_first { 'r' } else { 'g' }),
                 }
             }
-            Op::Method { method, args, lenient, .. } => {
+            Op::Receiver { path: NO_PATH, .. } | Op::Awaits { .. } => continue,
+            Op::Receiver { path, strict, .. } => {
+                let filter = PathUse { path, form: Form::Value, strict }.filter();
+                format!("{}|{filter}", grouped(&stack.pop().unwrap()))
+            }
+            Op::Method { method, args, .. } => {
                 let args: Vec<Part> = stack.drain(stack.len() - args as usize..).collect();
                 let name = tables.methods.get(method);
-                format!("{}|{}_{name}", listed(&args), if lenient { 'n' } else { 'm' })
+                format!("{}|m_{name}", listed(&args))
             }
             Op::Construct { construct, args, .. } => {
                 let args: Vec<Part> = stack.drain(stack.len() - args as usize..).collect();
@@ -175,7 +183,7 @@ fn calls_take_lists() {
     assert_eq!(lowered("{{ f .x 1 \"s\" true nil }}"), "{{[d|p0,1,\"s\",true,none]|g_f|_print}}");
     assert_eq!(lowered("{{ .x | f 1 | g 2 }}"), "{{[2,[1,d|p0]|g_f]|g_g|_print}}");
     assert_eq!(lowered("{{ .Files.Get \"a\" }}"), "{{[d|p0,\"a\"]|m_Get|_print}}");
-    assert_eq!(lowered("{{ .Get \"a\" }}"), "{{[d,\"a\"]|n_Get|_print}}");
+    assert_eq!(lowered("{{ .Get \"a\" }}"), "{{[d,\"a\"]|m_Get|_print}}");
 }
 
 #[test]

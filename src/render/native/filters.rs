@@ -74,7 +74,7 @@ pub(super) fn register(tera: &mut Tera) {
         let name: &str = kwargs.must_get("method")?;
         let mut args = vec![value.clone()];
         args.extend(kwargs.get::<Vec<Value>>("args")?.unwrap_or_default());
-        with(|run| call::method(run, name, &args, true))
+        with(|run| call::method(run, name, &args))
     });
 }
 
@@ -110,7 +110,7 @@ fn item(run: &Run, value: &Value, key: &Value) -> Result<Option<Value>, Fault> {
                 Ok(Some(typed::text(content.to_vec())))
             }
             Some(kind) if kind.methods().contains(&&*name) => {
-                call::method(run, &name, std::slice::from_ref(value), true).map(Some)
+                call::method(run, &name, std::slice::from_ref(value)).map(Some)
             }
             Some(_) => Ok(run.scope.field(value, &name).ok().map(std::borrow::Cow::into_owned)),
             None => Ok(run.scope.get(value, &name).map(std::borrow::Cow::into_owned)),
