@@ -146,6 +146,7 @@ fn large(place: usize, odd: &str) -> Chart {
         format!(
             "{{{{- $own := dict \"n\" {number} }}}}{{{{- $_ := set $own \"more\" (dict \"a\" .Values.map) }}}}\n{long}\
              shared: {{{{ .Values.map | toJson }}}} {{{{ .Template.Name }}}} {{{{ .kept }}}} {{{{ typeOf .Values.map }}}}\n\
+             of the subchart: {{{{ .Subcharts.sub.Template.Name }}}} {{{{ .Subcharts.sub.kept }}}}\n\
              own: {{{{ $own | toJson }}}} {{{{ include \"name\" . }}}} {{{{ tpl \"{{{{ .Release.Name }}}}\" . }}}}\n"
         )
     };
@@ -159,6 +160,8 @@ fn large(place: usize, odd: &str) -> Chart {
         ("templates/_helpers.tpl", "{{- define \"name\" }}{{ .Chart.Name }}-{{ .Values.map.a }}{{ end }}"),
         ("charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n"),
         ("charts/sub/templates/s.yaml", "sub: {{ .Values | toJson }} {{ .kept }}\n"),
+        ("charts/sub/templates/deep/er/than/t.yaml", "sub: {{ .kept }}\n"),
+        ("templates/deep/er/than/u.yaml", "of the subchart: {{ .Subcharts.sub.Template }}\n"),
     ];
     let known = known.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
     chart::load_files(known.into_iter().chain((0..FILES).map(file)), &chart::Limits::default()).unwrap()

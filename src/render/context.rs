@@ -1,12 +1,12 @@
 //! The objects that templates see: `.Values`, `.Chart`, `.Release` and their kin, per chart of the tree.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, sync::Arc};
 
 use tera::{Map, Value, value::Key};
 
 use crate::{chart::Chart, value::quote::quote};
 
-use super::{files, of_values, run::Run};
+use super::{files, of_values, program::output_name, run::Run};
 
 /// Which release a chart is rendered for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub(super) struct ChartScope {
     files: Value,
     parent: Option<usize>,
     children: Vec<usize>,
+    /// The numbers of its files among all that are rendered.
+    rendered: Vec<usize>,
 }
 
 /// The charts of a tree, parents before their subcharts.
@@ -100,6 +102,7 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
             files: files::object(&chart.files),
             parent,
             children: Vec::new(),
+            rendered: Vec::new(),
             path: path.to_owned(),
         });
         for sub in &chart.dependencies {
@@ -113,20 +116,41 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
     scopes
 }
 
-/// The one entry of a dot that changes from file to file.
-const TEMPLATE: Key<'static> = Key::Str("Template");
+/// Notes which files are rendered for which chart, in their order.
+pub(super) fn note_files(scopes: &mut [ChartScope], files: &[(Arc<str>, usize)]) {
+    for (number, (_, chart)) in files.iter().enumerate() {
+        scopes[*chart].rendered.push(number);
+    }
+}
+
+/// The entries of a dot that change from file to file.
+const TEMPLATE: &str = "Template";
+const SUBCHARTS: &str = "Subcharts";
 
 /// The dot of each chart of a tree, in one render.
+///
+/// In Helm a dot is one map, to which `.Template` of each file is set in turn. So `.Subcharts.sub.Template` is that of the file of
+/// `sub` which was rendered last.
 pub(super) struct Roots<'p> {
     scopes: &'p [ChartScope],
-    roots: RefCell<Vec<Value>>,
+    files: &'p [(Arc<str>, usize)],
+    dots: RefCell<Vec<Dot>>,
+}
+
+/// The dot of a chart.
+struct Dot {
+    value: Value,
+    /// The file whose `.Template` it has.
+    file: Option<usize>,
+    /// Whether its `.Subcharts` are no longer the dots of its subcharts.
+    stale: bool,
 }
 
 impl<'p> Roots<'p> {
     /// The dots, given the values of the whole tree.
     pub(super) fn new(
         run: &Run,
-        scopes: &'p [ChartScope],
+        (scopes, files): (&'p [ChartScope], &'p [(Arc<str>, usize)]),
         values: &Value,
         release: &Release,
         capabilities: &Value,
@@ -149,11 +173,7 @@ impl<'p> Roots<'p> {
         // Children come after their parents, and a parent holds its children.
         let mut roots = vec![Value::none(); scopes.len()];
         for (number, scope) in scopes.iter().enumerate().rev() {
-            let children: Map = scope
-                .children
-                .iter()
-                .map(|child| (Key::from(scopes[*child].name.clone()), roots[*child].clone()))
-                .collect();
+            let children = subcharts(run, scopes, number, |child| &roots[child]);
             if let Some(annotations) = &scope.no_annotations {
                 run.scope.make_nil(annotations);
             }
@@ -163,58 +183,113 @@ impl<'p> Roots<'p> {
                 ("Release", release.clone()),
                 ("Capabilities", capabilities.clone()),
                 ("Values", tables[number].clone()),
-                ("Subcharts", Value::from(children)),
+                (SUBCHARTS, children),
             ];
             roots[number] =
                 Value::from(entries.into_iter().map(|(key, value)| (Key::Str(key), value)).collect::<Map>());
+            run.scope.name_type(&roots[number], of_values::NAME);
         }
-        Self { scopes, roots: RefCell::new(roots) }
+        let dots = roots.into_iter().map(|value| Dot { value, file: None, stale: false }).collect();
+        Self { scopes, files, dots: RefCell::new(dots) }
     }
 
     /// The dots themselves.
     pub(super) fn values(&self) -> Vec<Value> {
-        self.roots.borrow().clone()
+        self.dots.borrow().iter().map(|dot| dot.value.clone()).collect()
     }
 
     /// Whether templates have changed nothing but `.Template` of the dots, nor anything of what [`Scope::watch`] watches.
     pub(super) fn are_untouched(&self, run: &Run) -> bool {
+        const TEMPLATE_KEY: Key<'static> = Key::Str(TEMPLATE);
         if !run.scope.changed_any() {
             return !run.scope.touched();
         }
         let same = |root: &Value| {
             let (Some(now), Some(first)) = (run.scope.map(root), root.as_map()) else { return false };
-            let others = |map: &Map| map.len() - usize::from(map.contains_key(&TEMPLATE));
+            let others = |map: &Map| map.len() - usize::from(map.contains_key(&TEMPLATE_KEY));
             others(&now) == others(first)
-                && first.iter().filter(|(key, _)| **key != TEMPLATE).all(|(key, value)| {
+                && first.iter().filter(|(key, _)| **key != TEMPLATE_KEY).all(|(key, value)| {
                     let now = now.get(key).and_then(Value::as_map);
                     now.zip(value.as_map()).is_some_and(|(now, first)| std::ptr::eq(now, first))
                 })
         };
-        !run.scope.touched() && self.roots.borrow().iter().all(same)
+        !run.scope.touched() && self.dots.borrow().iter().all(|dot| same(&dot.value))
     }
 
-    /// The dot of a chart for one of its files, with `.Template`.
-    pub(super) fn dot(&self, run: &Run, chart: usize, file: &str) -> Value {
-        let base = format!("{}/templates", self.scopes[chart].path);
-        let template = Value::from(
-            [("Name", Value::from(file)), ("BasePath", Value::from(base))]
-                .into_iter()
-                .map(|(key, value)| (Key::Str(key), value))
-                .collect::<Map>(),
-        );
-        run.scope.name_type(&template, of_values::NAME);
-        let mut roots = self.roots.borrow_mut();
+    /// The dot for a file, by its number, as it is once all files before it were rendered.
+    pub(super) fn dot(&self, run: &Run, number: usize) -> Value {
+        let chart = self.files[number].1;
+        self.follow(run, chart, number);
+        self.set_file(run, chart, Some(number));
+        self.dots.borrow()[chart].value.clone()
+    }
+
+    /// Sees to it that the subcharts of a chart are as they are when a file is rendered.
+    fn follow(&self, run: &Run, chart: usize, number: usize) {
+        for child in &self.scopes[chart].children {
+            self.follow(run, *child, number);
+            let rendered = &self.scopes[*child].rendered;
+            let before = rendered.partition_point(|file| *file < number);
+            let last = before.checked_sub(1).map(|at| rendered[at]);
+            if self.dots.borrow()[*child].file != last {
+                self.set_file(run, *child, last);
+            }
+        }
+        let stale = std::mem::take(&mut self.dots.borrow_mut()[chart].stale);
+        if stale {
+            let children = {
+                let dots = self.dots.borrow();
+                subcharts(run, self.scopes, chart, |child| &dots[child].value)
+            };
+            run.scope.watch_as_well(&children);
+            self.set(run, chart, SUBCHARTS, Some(children));
+        }
+    }
+
+    /// Sets `.Template` of a chart's dot.
+    fn set_file(&self, run: &Run, chart: usize, number: Option<usize>) {
+        let template = number.map(|number| {
+            let name = output_name(&self.files[number].0);
+            let base = format!("{}/templates", self.scopes[chart].path);
+            let entries = [("Name", Value::from(&*name)), ("BasePath", Value::from(base))];
+            let template =
+                Value::from(entries.into_iter().map(|(key, value)| (Key::Str(key), value)).collect::<Map>());
+            run.scope.name_type(&template, of_values::NAME);
+            template
+        });
+        self.set(run, chart, TEMPLATE, template);
+        self.dots.borrow_mut()[chart].file = number;
+    }
+
+    /// Sets an entry of a chart's dot, or takes it away.
+    fn set(&self, run: &Run, chart: usize, key: &'static str, entry: Option<Value>) {
+        let mut dots = self.dots.borrow_mut();
+        let value = &mut dots[chart].value;
         if run.scope.changed_any() {
             // A template may have kept the dot somewhere: it stays the same map.
-            let _ = run.scope.untouched(|| run.scope.set(&roots[chart], "Template", template));
-            return roots[chart].clone();
+            let _ = run.scope.untouched(|| match entry {
+                Some(entry) => run.scope.set(value, key, entry),
+                None => run.scope.unset(value, key),
+            });
+            return;
         }
-        // Nothing holds on to the map of the file before.
-        let old = std::mem::replace(&mut roots[chart], Value::none());
+        let old = std::mem::replace(value, Value::none());
         let mut map = old.into_map().unwrap_or_default();
-        map.insert(TEMPLATE, template);
-        roots[chart] = Value::from(map);
-        run.scope.name_type(&roots[chart], of_values::NAME);
-        roots[chart].clone()
+        match entry {
+            Some(entry) => map.insert(Key::Str(key), entry),
+            None => map.remove(&Key::Str(key)),
+        };
+        *value = Value::from(map);
+        run.scope.name_type(value, of_values::NAME);
+        if let Some(parent) = self.scopes[chart].parent {
+            dots[parent].stale = true;
+        }
     }
+}
+
+/// `.Subcharts` of a chart, where the dots of its subcharts have no type of their own.
+fn subcharts<'d>(run: &Run, scopes: &[ChartScope], chart: usize, dot: impl Fn(usize) -> &'d Value) -> Value {
+    let entry =
+        |child: &usize| (Key::from(scopes[*child].name.clone()), run.scope.retyped(dot(*child), None));
+    Value::from(scopes[chart].children.iter().map(entry).collect::<Map>())
 }

@@ -133,7 +133,7 @@ impl Program {
     /// # Errors
     /// When a template does not parse, in Helm's words.
     pub fn new(chart: &Chart) -> Result<Self, Error> {
-        let charts = context::scopes(chart);
+        let mut charts = context::scopes(chart);
         let mut found = Found::default();
         found.collect(chart, &charts);
         let mut found = found.files;
@@ -151,7 +151,8 @@ impl Program {
             .iter()
             .filter(|(file, _)| !partial(&file.name))
             .map(|(file, chart)| (Arc::clone(&file.name), *chart))
-            .collect();
+            .collect::<Vec<_>>();
+        context::note_files(&mut charts, &files);
         let sources: Vec<_> = found.into_iter().map(|(file, _)| file).collect();
         let unit = compile(&sources).map_err(|error| compile_error(*error))?;
         let large = is_large(&sources);
@@ -222,7 +223,8 @@ impl Program {
 
     fn roots(&self, run: &Run, inputs: &Inputs) -> Roots<'_> {
         let capabilities = inputs.capabilities.object();
-        Roots::new(run, &self.shared.charts, &inputs.values, &inputs.release, &capabilities)
+        let files = (&*self.shared.charts, &*self.shared.files);
+        Roots::new(run, files, &inputs.values, &inputs.release, &capabilities)
     }
 
     fn render_here(&self, inputs: &Inputs, lenient: bool, ahead: Option<&Ahead>) -> Result<Rendered, Error> {
@@ -277,10 +279,10 @@ impl Program {
         number: usize,
         template: TemplateId,
     ) -> Result<Vec<u8>, Error> {
-        let (name, chart) = &self.shared.files[number];
+        let name = &self.shared.files[number].0;
         let mut out = Vec::with_capacity(1024);
         run.file.replace(Arc::clone(name));
-        let dot = roots.dot(run, *chart, &output_name(name));
+        let dot = roots.dot(run, number);
         run.execute(0, template, 0, dot, &mut out).map_err(|stop| match stop {
             Stop::Error(error) => exec_error(name, &error),
             Stop::Limit(text) => Error::new(format!("{name}: {text}")),
@@ -317,7 +319,7 @@ fn no_thread(error: &io::Error) -> Error {
 }
 
 /// The name under which a file's output goes: that of a native template without its extension.
-fn output_name(name: &Arc<str>) -> Arc<str> {
+pub(super) fn output_name(name: &Arc<str>) -> Arc<str> {
     match name.strip_suffix(native::EXTENSION) {
         Some(stem) => stem.into(),
         None => Arc::clone(name),

@@ -1,6 +1,6 @@
 //! Whether what several renders share was changed by one of them.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 
 use tera::Value;
 
@@ -15,7 +15,7 @@ pub(super) struct Watch {
     /// They and all below. They are kept, so that their addresses are not used again.
     roots: RefCell<Vec<Value>>,
     /// Their addresses, once something was changed.
-    maps: OnceCell<ByAddress<()>>,
+    maps: RefCell<Option<ByAddress<()>>>,
     touched: Cell<bool>,
 }
 
@@ -25,7 +25,8 @@ impl Watch {
         if self.touched.get() || self.roots.borrow().is_empty() {
             return;
         }
-        let maps = self.maps.get_or_init(|| {
+        let mut maps = self.maps.borrow_mut();
+        let maps = maps.get_or_insert_with(|| {
             let mut maps = ByAddress::default();
             for root in self.roots.borrow().iter() {
                 collect(root, &mut maps);
@@ -55,6 +56,18 @@ impl Scope {
     /// Watches maps and all that is in them: [`Scope::touched`] then tells whether this render has changed any of them.
     pub fn watch(&self, values: Vec<Value>) {
         self.watch.roots.replace(values);
+    }
+
+    /// Watches one more if anything is watched at all.
+    pub fn watch_as_well(&self, value: &Value) {
+        let mut roots = self.watch.roots.borrow_mut();
+        if roots.is_empty() {
+            return;
+        }
+        roots.push(value.clone());
+        if let Some(maps) = &mut *self.watch.maps.borrow_mut() {
+            collect(value, maps);
+        }
     }
 
     /// Whether anything that is watched was changed.
