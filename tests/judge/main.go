@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"time"
 )
 
 // An op takes the request line and returns what to answer.
@@ -41,8 +42,8 @@ func answer(request []byte) (result map[string]any) {
 }
 
 func main() {
-	// What never ends shall end soon.
-	debug.SetMaxStack(256 << 20)
+	// What never ends shall end soon: what contains itself and is printed, and what takes too long.
+	debug.SetMaxStack(64 << 20)
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriter(os.Stdout)
 	encoder := json.NewEncoder(out)
@@ -50,7 +51,10 @@ func main() {
 	for {
 		line, err := in.ReadBytes('\n')
 		if len(line) > 1 {
-			if err := encoder.Encode(answer(line)); err != nil {
+			late := time.AfterFunc(time.Minute, func() { os.Exit(3) })
+			result := answer(line)
+			late.Stop()
+			if err := encoder.Encode(result); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}

@@ -23,7 +23,7 @@ pub struct Judge {
     answers: BufReader<ChildStdout>,
 }
 
-/// What is answered where Go does not survive the question: a map that contains itself, printed.
+/// What is answered where Go does not survive the question, a map that contains itself, printed, or takes more than a minute for it.
 pub const DIED: &str = "the judge died";
 
 impl Judge {

@@ -88,6 +88,9 @@ impl<'c> Generator<'c> {
     }
 
     fn statement(&mut self, depth: usize) -> String {
+        if self.c.one_in(12) {
+            return self.oddity(depth);
+        }
         match self.c.below(if depth == 0 { 8 } else { 14 }) {
             0 => self.c.pick(&["a: ", "\n", " - x\n", "k: v\n  ", "{ }", "text"]).to_owned(),
             1..=3 => {
@@ -159,7 +162,7 @@ impl<'c> Generator<'c> {
                 let pipe = self.condition(condition);
                 let opening = self.action(&format!("if {pipe}"));
                 let mut whole = opening + &self.body(2, depth - 1);
-                if self.c.one_in(3) {
+                while self.c.one_in(3) {
                     let other = self.condition(Type::Any);
                     whole += &self.action(&format!("else if {other}"));
                     whole += &self.body(1, depth - 1);
@@ -184,6 +187,13 @@ impl<'c> Generator<'c> {
                 let dot = std::mem::replace(&mut self.dot, wanted);
                 let mut whole = opening + &self.body(2, depth - 1);
                 self.dot = dot;
+                while self.c.one_in(4) {
+                    let other = self.condition(Type::Map);
+                    whole += &self.action(&format!("else with {other}"));
+                    let dot = std::mem::replace(&mut self.dot, Type::Map);
+                    whole += &self.body(1, depth - 1);
+                    self.dot = dot;
+                }
                 if self.c.one_in(3) {
                     whole += &self.action("else");
                     whole += &self.body(1, depth - 1);
@@ -206,8 +216,19 @@ impl<'c> Generator<'c> {
             _ => (self.operand(Type::Any, 1), Type::Any),
         };
         let mark = self.vars.len();
-        let inside = match self.c.below(4) {
+        let inside = match self.c.below(5) {
             0 | 1 => format!("range {over}"),
+            4 if self.vars.len() > 1 => {
+                // Variables that are there already are given the elements.
+                let (key, value) = (self.c.below(self.vars.len()), self.c.below(self.vars.len()));
+                (self.vars[key].1, self.vars[value].1) = (Type::Any, element);
+                let (key, value) = (&self.vars[key].0, &self.vars[value].0);
+                if self.c.one_in(2) {
+                    format!("range {value} = {over}")
+                } else {
+                    format!("range {key}, {value} = {over}")
+                }
+            }
             2 => format!("range {} := {over}", self.declare(element)),
             _ => {
                 let key = self.declare(Type::Any);
@@ -226,6 +247,81 @@ impl<'c> Generator<'c> {
         }
         self.vars.truncate(mark);
         whole + &self.action("end")
+    }
+
+    /// What charts rarely have.
+    fn oddity(&mut self, depth: usize) -> String {
+        match self.c.below(9) {
+            0 => self
+                .c
+                .pick(&["{{/* c */}}", "{{- /* {{ x }} */ -}}", "\n{{- /*\n*/}}\n", "{{/**/}}", "{{ \n1 }}"])
+                .to_owned(),
+            1 | 2 => {
+                let text = self.text(depth.min(1));
+                self.action(&text)
+            }
+            3 => {
+                // A variable that is declared within an expression.
+                let wanted = self.c.pick(TYPES);
+                let value = self.operand(wanted, 1);
+                let inside = format!("print ({} := {value})", self.declare(wanted));
+                self.action(&inside)
+            }
+            4 if self.helpers > 0 => {
+                let at = self.c.below(self.helpers);
+                self.action(&format!("template \"{}\"", HELPERS[at].0))
+            }
+            4 | 5 => {
+                // Fields of what calls give, with arguments and without.
+                let wanted = self.c.pick(TYPES);
+                let (base, field) =
+                    (self.pipeline(wanted, 1), self.c.pick(&["a", "name", "c.e", "Foo", "a.b.c"]));
+                let mut inside = format!("({base}).{field}");
+                if self.c.one_in(3) {
+                    let arg = self.operand(Type::Any, 1);
+                    inside = if self.c.one_in(2) {
+                        format!("{inside} {arg}")
+                    } else {
+                        format!("{arg} | {inside}")
+                    };
+                }
+                self.action(&inside)
+            }
+            6 => {
+                // What follows a failure is not looked at, nor what `and` and `or` need not look at.
+                let (a, b) = (self.operand(Type::Any, 1), self.operand(Type::Any, 2));
+                let name = self.c.pick(&["and", "or", "print", "eq", "list"]);
+                self.action(&format!("{name} {a} (fail \"late\") {b}"))
+            }
+            7 if depth > 0 => {
+                self.names += 1;
+                let dot = self.operand(Type::Map, 1);
+                let opening = self.action(&format!("block \"b{}\" {dot}", self.names));
+                let (vars, ranges) = (std::mem::take(&mut self.vars), std::mem::take(&mut self.ranges));
+                let (dot, rooted) =
+                    (std::mem::replace(&mut self.dot, Type::Map), std::mem::take(&mut self.rooted));
+                let whole = opening + &self.body(2, depth - 1) + &self.action("end");
+                (self.vars, self.ranges, self.dot, self.rooted) = (vars, ranges, dot, rooted);
+                whole
+            }
+            _ => {
+                let wanted = self.c.pick(TYPES);
+                let (first, then) = (self.operand(Type::Any, 1), self.pipeline(wanted, 2));
+                self.action(&format!("print {first} ({then}) | len | print (1 | add 1)"))
+            }
+        }
+    }
+
+    /// A call of `tpl` with a template.
+    fn text(&mut self, depth: usize) -> String {
+        let (vars, ranges) = (std::mem::take(&mut self.vars), std::mem::take(&mut self.ranges));
+        let dot = if self.rooted { std::mem::replace(&mut self.dot, Type::Root) } else { self.dot };
+        let mut body = self.body(1, depth);
+        if self.c.one_in(3) {
+            body = format!("{{{{ define \"t\" }}}}{body}{{{{ end }}}}<{{{{ include \"t\" . }}}}>");
+        }
+        (self.vars, self.ranges, self.dot) = (vars, ranges, dot);
+        format!("tpl {} {}", quote(body.as_bytes()), if self.rooted { "$" } else { "." })
     }
 
     fn declare(&mut self, of: Type) -> String {
