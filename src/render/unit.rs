@@ -334,7 +334,10 @@ pub(super) fn describe(
             }
         }
         Some(Fault::Argument { at: number, expected, got: None }) => {
-            if at.is_some_and(|at| at.is_interface(number)) {
+            let arg = at.and_then(|at| at.site.args.get(number));
+            if arg.is_some_and(|arg| arg.constant) {
+                format!("cannot assign nil to {expected}")
+            } else if at.is_some_and(|at| at.is_interface(number)) {
                 format!("wrong type for value; expected {expected}; got interface {{}}")
             } else {
                 format!("invalid value; expected {expected}")

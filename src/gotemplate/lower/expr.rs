@@ -238,7 +238,10 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             let (ex, nil) = self.arg(*operand, params[at], last.is_some_and(|last| last > at), pre);
             self.keep_order(&mut list.exprs, mark, pre);
             list.exprs.push(ex);
-            let constant = matches!(operand, Operand::Bool(_) | Operand::Number(_) | Operand::String(_));
+            let constant = matches!(
+                operand,
+                Operand::Bool(_) | Operand::Nil(_) | Operand::Number(_) | Operand::String(_)
+            );
             self.note_arg(&mut list.sites, at, ArgSite { node: self.at, nil, constant });
         }
         if let Some(ex) = &mut piped {
