@@ -25,6 +25,7 @@ fn chart(template: &str, values: &str) -> chart::Chart {
     let files = vec![
         file("Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
         file("values.yaml", values),
+        file("x.txt", &"x".repeat(2000)),
         file("templates/a.yaml", template),
     ];
     chart::load_files(files, &chart::Limits::default()).unwrap()
@@ -85,7 +86,7 @@ fn what_never_ends_is_ended() {
 #[test]
 fn what_grows_without_end_is_refused() {
     insta::assert_snapshot!(refusals(&[
-        r#"{{ range 1000000 }}many bytes{{ end }}"#,
+        r#"{{ range 200000 }}many bytes{{ end }}"#,
         r#"{{ define "a" }}{{ if . }}{{ include "a" (rest .) }}{{ include "a" (rest .) }}{{ end }}x{{ end }}{{ include "a" (until 60) }}"#,
         r#"{{ repeat 1000000000 "x" }}"#,
         r#"{{ repeat 9223372036854775807 "xx" }}"#,
@@ -107,6 +108,12 @@ fn what_grows_without_end_is_refused() {
         r#"{{ $x := list 1 }}{{ range until 60 }}{{ $x = list $x $x }}{{ end }}{{ toYaml $x }}"#,
         r#"{{ $x := dict }}{{ range until 60 }}{{ $x = dict "a" $x "b" $x }}{{ end }}{{ deepCopy $x }}"#,
         r#"{{ $x := list 1 }}{{ range until 60 }}{{ $x = list $x $x }}{{ end }}{{ toPrettyJson $x }}"#,
+        r#"{{ range 400000 }}{{ range 400000 }}{{ end }}{{ end }}"#,
+        r#"{{ range $i, $x := until 200000 }}{{ end }}"#,
+        r#"{{ range 20000 }}{{ $x := $.Files.Get "x.txt" }}{{ end }}"#,
+        r#"{{ $x := dict }}{{ range 2000 }}{{ $_ := set $x (toString .) . }}{{ end }}{{ range 1000 }}{{ $y := omit $x "a" }}{{ end }}"#,
+        r#"{{ range 1000 }}{{ $x := tpl (print "{{ 1 }}" . (repeat 10000 " ")) $ }}{{ end }}"#,
+        r#"{{ define "a" }}{{ if . }}{{ tpl (print (repeat 10000 "x") "{{ include \"a\" . }}") (rest .) }}{{ else }}{{ fail "x" }}{{ end }}{{ end }}{{ include "a" (until 60) }}"#,
         r#"{{ printf "%1000000d" 1 }}"#,
         r#"{{ printf "%*d" 1000000 1 }}"#,
         r#"{{ printf "%.1000000f" 1.0 }}"#,
@@ -127,6 +134,43 @@ fn what_grows_without_end_is_refused() {
         r#"{{ fromYaml (printf "a: %s1%s" (repeat 20000 "[") (repeat 20000 "]")) }}"#,
         r#"{{ fromYaml "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n" }}"#,
     ]));
+}
+
+/// A level takes stack not only for its template, but for the blocks that were split off from that too.
+#[test]
+fn what_nests_and_never_ends_is_ended() {
+    let mut all = String::new();
+    for call in [r#"{{ include "a" . }}"#, r#"{{ template "a" . }}"#] {
+        for (open, many) in [("{{ if true }}", 1_600), ("{{ range 1 }}", 3_000), ("{{ with 1 }}", 100)] {
+            let body = format!("{}{call}{}", open.repeat(many), "{{ end }}".repeat(many));
+            let template = format!("{{{{ define \"a\" }}}}{body}{{{{ end }}}}{call}");
+            let limits = render::Limits { depth: render::Limits::default().depth, ..limits() };
+            let error = render_with(&template, "", limits).unwrap_err();
+            writeln!(all, "{many} {open} {call}: {}", error.lines().last().unwrap().trim()).unwrap();
+        }
+    }
+    let many: String = (0..20_000).map(|n| format!("{{{{ $x{n} := 1 }}}}")).collect();
+    let template =
+        format!(r#"{{{{ define "a" }}}}{many}{{{{ include "a" . }}}}{{{{ end }}}}{{{{ include "a" . }}}}"#);
+    writeln!(all, "variables: {}", render(&template).unwrap_err()).unwrap();
+    insta::assert_snapshot!(all);
+}
+
+/// The line that an error shows is cut to what is around the place.
+#[test]
+fn of_long_lines_a_part_is_shown() {
+    let template = format!("{}{{{{ .Values.a.b }}}}{}", "é".repeat(3_000), "x".repeat(3_000));
+    let chart = chart(&template, "");
+    let user = tera::Value::from(tera::Map::new());
+    let values = coalesce(&chart, &user).unwrap();
+    let inputs = render::Inputs::offline(values, render::Release::install("rel", "ns"));
+    let error = render::Program::new(&chart).unwrap().render(&inputs).unwrap_err();
+    let excerpt = error.excerpt();
+    let lines: Vec<&str> = excerpt.lines().collect();
+    let at = lines[2].chars().position(|c| c == '^').unwrap();
+    let shown: String = lines[1].chars().skip(at).take(4).collect();
+    assert_eq!(shown, ".a.b", "{excerpt}");
+    assert!(excerpt.len() < 3_000);
 }
 
 /// Expressions that others need exponential time for; and those that are small to write and large to hold.

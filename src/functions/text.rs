@@ -60,11 +60,11 @@ pub(crate) fn split(
     let mut parts = Vec::new();
     let mut from = 0;
     for at in memmem::find_iter(whole, separator).take(most - 1) {
+        limits::check_items(parts.len() + 2)?;
         parts.push(slice(&whole[from..at]));
         from = at + separator.len();
     }
     parts.push(slice(&whole[from..]));
-    limits::check_items(parts.len())?;
     Ok(parts)
 }
 
@@ -72,6 +72,7 @@ fn split_runes(whole: &[u8], most: usize) -> Result<Vec<Value>, Error> {
     let mut parts = Vec::new();
     let mut at = 0;
     for rune in strings::runes(whole) {
+        limits::check_items(parts.len() + 1)?;
         if parts.len() == most - 1 {
             parts.push(slice(&whole[at..]));
             break;
@@ -79,6 +80,5 @@ fn split_runes(whole: &[u8], most: usize) -> Result<Vec<Value>, Error> {
         at += rune.len();
         parts.push(slice(rune));
     }
-    limits::check_items(parts.len())?;
     Ok(parts)
 }

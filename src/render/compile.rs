@@ -54,7 +54,7 @@ impl CompileError {
     /// An error that no file is to blame for.
     fn of_no_file(sources: &[SourceFile], text: String) -> Box<Self> {
         let file = sources.first().map_or_else(|| "".into(), |file| Arc::clone(&file.name));
-        let place = Place { file: file.to_string(), line: 0, column: None, text: String::new() };
+        let place = Place::new(&Source { name: &file, text: b"" }, 0, None);
         Box::new(Self { file, text, place, go: false })
     }
 }
@@ -170,7 +170,7 @@ fn first_error(sources: &[SourceFile]) -> Box<CompileError> {
     for file in sources.iter().filter(|file| !file.is_native()) {
         let source = Source { name: &file.name, text: &file.text };
         if let Err(error) = parse(&Arena::new(), source) {
-            let place = place_of_line(&source, error.line);
+            let place = Place::new(&source, error.line, None);
             let file = Arc::clone(&file.name);
             return Box::new(CompileError { file, place, text: error.message, go: true });
         }
@@ -258,7 +258,7 @@ fn join(sources: &[SourceFile], choice: Choice) -> Result<Unit, Box<CompileError
             });
         }
     }
-    Ok(Unit { codes, sources: sources.to_vec(), templates, by_name })
+    Ok(Unit::new(codes, sources.to_vec(), templates, by_name))
 }
 
 impl Choice {
@@ -315,16 +315,6 @@ fn lower_tree(number: usize, file: &SourceFile, tree: &Tree<'_>) -> Compiled {
         origins: Box::default(),
     };
     Compiled { template, codes }
-}
-
-fn place_of_line(source: &Source<'_>, line: usize) -> Place {
-    let text = source.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
-    Place {
-        file: source.name.to_owned(),
-        line,
-        column: None,
-        text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
-    }
 }
 
 /// An error of Tera's about the templates that it was given.

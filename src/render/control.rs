@@ -62,19 +62,26 @@ pub(super) fn range(run: &Run, value: &Value) -> Result<Value, Fault> {
         if let Some(frame) = run.frames.borrow_mut().last_mut() {
             frame.counted = true;
         }
+        run.made(usize::try_from(count.end).unwrap_or_default().saturating_mul(size_of::<Value>()))?;
         return Ok(Value::from(count.into_iter().map(|int| like(value, int)).collect::<Vec<_>>()));
     }
     match elements(run, value)? {
         Elements::Keyed(pairs) => {
+            run.made(size_of_val(&*pairs))?;
             Ok(Value::from(pairs.into_iter().map(|(_, value)| value).collect::<Vec<_>>()))
         }
-        Elements::Listed(values) => Ok(Value::from(values)),
+        Elements::Listed(values) => {
+            run.made(size_of_val(&*values))?;
+            Ok(Value::from(values))
+        }
     }
 }
 
 /// What `range` with two variables goes over: pairs of key and element.
 pub(super) fn pairs(run: &Run, value: &Value) -> Result<Value, Fault> {
     run.tick()?;
+    // Each is a list of its own.
+    let account = |count: usize| run.made(count.saturating_mul(5 * size_of::<Value>()));
     let pair = |key: Value, value: Value| Value::from(vec![key, value]);
     let numbered = |values: Vec<Value>| {
         let keys = (0_i64..).map(Value::from);
@@ -82,6 +89,7 @@ pub(super) fn pairs(run: &Run, value: &Value) -> Result<Value, Fault> {
     };
     if let Some(values) = value.as_array() {
         run.spend(values.len());
+        account(values.len())?;
         return Ok(numbered(values.to_vec()));
     }
     if number(value).is_some() {
@@ -90,9 +98,13 @@ pub(super) fn pairs(run: &Run, value: &Value) -> Result<Value, Fault> {
     }
     match elements(run, value)? {
         Elements::Keyed(pairs) => {
+            account(pairs.len())?;
             Ok(Value::from(pairs.into_iter().map(|(key, value)| pair(key, value)).collect::<Vec<_>>()))
         }
-        Elements::Listed(values) => Ok(numbered(values)),
+        Elements::Listed(values) => {
+            account(values.len())?;
+            Ok(numbered(values))
+        }
     }
 }
 
@@ -199,14 +211,19 @@ pub(super) fn cell(run: &Run, number: usize) -> Value {
 }
 
 /// Puts a value into a cell of the running template.
-pub(super) fn put(run: &Run, value: Value, number: usize) {
+pub(super) fn put(run: &Run, value: Value, number: usize) -> Result<(), Fault> {
+    const MANY: usize = 1024;
     let mut frames = run.frames.borrow_mut();
     if let Some(frame) = frames.last_mut() {
         if frame.cells.len() <= number {
+            if number >= MANY {
+                run.made((number + 1 - frame.cells.len()) * size_of::<Value>())?;
+            }
             frame.cells.resize(number + 1, Value::undefined());
         }
         frame.cells[number] = value;
     }
+    Ok(())
 }
 
 /// Ends a block that was split off with a jump to a loop around it.

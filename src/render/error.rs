@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::gotemplate::ast::Source;
+
 use super::Secrets;
 
 /// Why a chart could not be parsed or rendered. [`fmt::Display`] gives Helm's text, whole.
@@ -24,8 +26,28 @@ pub struct Place {
     pub line: usize,
     /// The column in bytes, from 0, as Go counts it; none where Go gives the line alone.
     pub column: Option<usize>,
-    /// The text of the line.
+    /// The text of the line; of a long one, what is around the column.
     pub text: String,
+    /// Where in the line the text begins.
+    pub start: usize,
+}
+
+impl Place {
+    /// A place in a file, with the line that it is in.
+    pub(super) fn new(source: &Source<'_>, line: usize, column: Option<usize>) -> Self {
+        const LONG: usize = 1000;
+        let text = source.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+        let start = if text.len() > LONG { column.unwrap_or(0).saturating_sub(LONG / 2) } else { 0 };
+        let shown = text.get(start..).unwrap_or_default();
+        let shown = &shown[..shown.len().min(LONG)];
+        Self {
+            file: source.name.to_owned(),
+            line,
+            column,
+            text: String::from_utf8_lossy(shown).trim_end_matches('\r').to_owned(),
+            start,
+        }
+    }
 }
 
 impl Error {
@@ -60,7 +82,7 @@ impl Error {
             let before: String = place
                 .text
                 .char_indices()
-                .take_while(|(at, _)| *at < column)
+                .take_while(|(at, _)| place.start + *at < column)
                 .map(|(_, c)| if c == '\t' { '\t' } else { ' ' })
                 .collect();
             excerpt.push_str(&format!("  {margin} | {before}^\n"));
@@ -103,6 +125,11 @@ impl GoError {
     /// The whole text.
     pub(super) fn whole(&self) -> String {
         self.chain().map(|error| error.text.as_str()).collect()
+    }
+
+    /// How long the whole text is.
+    pub(super) fn len(&self) -> usize {
+        self.chain().map(|error| error.text.len()).sum()
     }
 
     /// The error, and those that it wraps.

@@ -68,7 +68,10 @@ impl Expressions {
             _ => (expression, [].as_slice()),
         };
         let start = index(start).ok_or_else(|| tera::Error::message("no such expression"))?;
-        with(|run| self.run(run, start, given))
+        with(|run| {
+            run.tick()?;
+            self.run(run, start, given)
+        })
     }
 
     fn run(&self, run: &Run, start: usize, given: &[Value]) -> Result<Value, Fault> {
@@ -97,7 +100,7 @@ impl Expressions {
                 Op::Cell(number) => control::cell(run, number as usize),
                 Op::Put(number) => {
                     if let Some(value) = stack.pop() {
-                        control::put(run, value, number as usize);
+                        control::put(run, value, number as usize)?;
                     }
                     continue;
                 }

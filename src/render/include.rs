@@ -88,7 +88,7 @@ pub(super) fn outline(run: &Run, number: &Value) -> Result<Value, Fault> {
     let Some(block) = Block::of(run, Some(number)) else { return Ok(Value::from("")) };
     let mut context = Context::new();
     context.insert_value("d", block.dot.clone());
-    block.run(run, &context)
+    run.deeper(|| block.run(run, &context)).map_err(Fault::Limit)?
 }
 
 /// A block of the template that is running.

@@ -15,7 +15,7 @@ use std::{
     time::Instant,
 };
 
-use tera::{Context, TeraResult, Value};
+use tera::{Context, TeraResult, Value, value::Key};
 
 use crate::value::Scope;
 
@@ -248,9 +248,10 @@ impl Run {
     #[inline]
     pub(super) fn account(&self, value: &Value) -> Result<(), Fault> {
         const LONG: usize = 1024;
-        let long = match (value.as_str(), value.as_array()) {
-            (Some(text), _) if text.len() > LONG => text.len(),
-            (_, Some(items)) if items.len() > LONG => size_of_val(items),
+        let long = match (value.as_str(), value.as_array(), value.as_map()) {
+            (Some(text), ..) if text.len() > LONG => text.len(),
+            (_, Some(items), _) if items.len() > LONG => size_of_val(items),
+            (.., Some(map)) if map.len() > LONG => map.len() * size_of::<(Key<'_>, Value)>(),
             _ => return Ok(()),
         };
         if value.is_string() && long > self.limits.text_bytes {
@@ -258,7 +259,12 @@ impl Run {
             return Err(Fault::Limit(format!("the result is longer than {limit} bytes")));
         }
         self.spend(long / 64);
-        let made = self.made_bytes.get() + long as u64;
+        self.made(long)
+    }
+
+    /// Counts bytes that were made.
+    pub(super) fn made(&self, bytes: usize) -> Result<(), Fault> {
+        let made = self.made_bytes.get().saturating_add(bytes as u64);
         self.made_bytes.set(made);
         if made > self.limits.made_bytes {
             let limit = self.limits.made_bytes;
@@ -267,6 +273,18 @@ impl Run {
             )));
         }
         Ok(())
+    }
+
+    /// Goes one level deeper while `body` runs, if that is not too deep.
+    pub(super) fn deeper<T>(&self, body: impl FnOnce() -> T) -> Result<T, String> {
+        let depth = self.depth.get();
+        if depth >= self.limits.depth {
+            return Err(format!("templates are nested deeper than {} levels", self.limits.depth));
+        }
+        self.depth.set(depth + 1);
+        let result = body();
+        self.depth.set(depth);
+        Ok(result)
     }
 
     /// Has the clock looked at sooner, after something that took as long as so many steps.
@@ -308,10 +326,6 @@ impl Run {
         dot: Value,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        if self.depth.get() >= self.limits.depth {
-            let limit = self.limits.depth;
-            return Err(Stop::Limit(format!("templates are nested deeper than {limit} levels")));
-        }
         self.check_time().map_err(|_| Stop::Limit("rendering took too long".to_owned()))?;
         let code = self.unit(unit);
         let context = code.context(self, template, &dot)?;
@@ -325,11 +339,9 @@ impl Run {
             counted: false,
             left: None,
         });
-        self.depth.set(self.depth.get() + 1);
-        let result = code.render_to(template, &context, Sink { run: self, out });
-        self.depth.set(self.depth.get() - 1);
+        let result = self.deeper(|| code.render_to(template, &context, Sink { run: self, out }));
         let frame = self.frames.borrow_mut().pop();
-        result.map_err(|error| {
+        result.map_err(Stop::Limit)?.map_err(|error| {
             let cells = frame.as_ref().map(|frame| &*frame.cells).unwrap_or_default();
             self.explain(&code, Running { template, outlined: None, no_dot, cells, site: None }, &error)
         })
@@ -354,8 +366,18 @@ impl Run {
             Some(Fault::Through(error)) => Stop::Error(error),
             Some(Fault::Limit(text)) => Stop::Limit(text),
             Some(Fault::Jump(keyword)) => Stop::Jump(keyword),
-            Some(fault) => Stop::Error(Box::new(code.explain(running, Some(fault), error))),
-            None => Stop::Error(Box::new(code.explain(running, None, error))),
+            fault => {
+                // A recursion may have had more levels than there is time left to tell of.
+                if self.check_time().is_err() {
+                    return Stop::Limit("rendering took too long".to_owned());
+                }
+                let error = code.explain(running, fault, error);
+                let limit = self.limits.text_bytes;
+                if error.len() > limit {
+                    return Stop::Limit(format!("the text of an error is longer than {limit} bytes"));
+                }
+                Stop::Error(Box::new(error))
+            }
         }
     }
 

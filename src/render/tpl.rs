@@ -24,8 +24,11 @@ use super::{
 /// The name under which Helm parses such a text.
 const NAME: &str = "gotpl";
 
-/// How many bytes of texts a chart's cache holds. A compiled text takes some twenty times as much.
+/// How many bytes of texts a chart's cache holds.
 const CACHE_BYTES: usize = 1 << 20;
+
+/// How much more a compiled text takes, about.
+const COMPILED: usize = 20;
 
 /// The texts of one chart that were compiled already.
 #[derive(Default)]
@@ -72,13 +75,15 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
         Some(unit) => unit,
         None => compile(run, bytes)?,
     };
+    // Those around this one are still running, and no other is.
+    let around = run.units.borrow().len();
     let number = {
         let mut units = run.units.borrow_mut();
-        match units.iter().position(|known| Arc::ptr_eq(known, &unit)) {
+        match units.iter().rposition(|known| Arc::ptr_eq(known, &unit)) {
             Some(number) => number,
             None => {
                 units.push(Arc::clone(&unit));
-                units.len() - 1
+                around
             }
         }
     };
@@ -94,6 +99,7 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
         None => Ok(()),
     };
     run.names.borrow_mut().truncate(names);
+    run.units.borrow_mut().truncate(around);
     match result {
         Ok(()) => {
             let text = include::text(out).map_err(|stop| OwnError::Fault(stop.into()))?;
@@ -107,7 +113,9 @@ pub(super) fn tpl(run: &Run, args: &[Value]) -> Result<Value, OwnError> {
     }
 }
 
-fn compile(run: &Run, bytes: &[u8]) -> Result<Arc<Unit>, GoError> {
+fn compile(run: &Run, bytes: &[u8]) -> Result<Arc<Unit>, OwnError> {
+    run.made(bytes.len().saturating_mul(COMPILED)).map_err(OwnError::Fault)?;
+    run.spend(bytes.len() / COMPILED);
     let text = Content::from(bytes.to_vec());
     let source = SourceFile { name: NAME.into(), text: text.clone() };
     match compile::compile(&[source]) {
@@ -118,7 +126,7 @@ fn compile(run: &Run, bytes: &[u8]) -> Result<Arc<Unit>, GoError> {
         }
         Err(error) => {
             let before = format!("cannot parse template {}: ", quote(bytes));
-            Err(GoError::wrap(before, Box::new(GoError::new(error.text))))
+            Err(GoError::wrap(before, Box::new(GoError::new(error.text))).into())
         }
     }
 }

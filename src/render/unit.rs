@@ -1,6 +1,9 @@
 //! A set of templates that know each other: those of a chart, or a text that was given to `tpl`.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use tera::{Context, ErrorKind, Tera, TeraResult, Value};
 
@@ -109,9 +112,47 @@ pub(super) struct Unit {
     pub sources: Vec<SourceFile>,
     pub templates: Vec<Template>,
     pub by_name: HashMap<Box<str>, TemplateId>,
+    explained: Explained,
+}
+
+/// Errors of calls that were explained: in a recursion that goes too deep, they are the same again and again.
+#[derive(Default)]
+struct Explained(Mutex<Vec<(Call, GoError)>>);
+
+/// A call by its place: the template, the block of it, the site, and the function.
+type Call = (TemplateId, Option<usize>, Result<u32, usize>, Box<str>);
+
+impl Explained {
+    /// How many are kept.
+    const MOST: usize = 64;
+
+    fn find(&self, call: &Call) -> Option<GoError> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, error) = kept.iter().find(|(known, _)| known == call)?;
+        Some(GoError { text: error.text.clone(), cause: None, exec: error.exec, place: error.place.clone() })
+    }
+
+    fn keep(&self, call: Call, error: &GoError) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == Self::MOST {
+            drop(kept.remove(0));
+        }
+        let (text, place) = (error.text.clone(), error.place.clone());
+        kept.push((call, GoError { text, cause: None, exec: error.exec, place }));
+    }
 }
 
 impl Unit {
+    /// A set of templates.
+    pub(super) fn new(
+        codes: Vec<Code>,
+        sources: Vec<SourceFile>,
+        templates: Vec<Template>,
+        by_name: HashMap<Box<str>, TemplateId>,
+    ) -> Self {
+        Self { codes, sources, templates, by_name, explained: Explained::default() }
+    }
+
     /// The template of a name.
     pub(super) fn find(&self, name: &str) -> Option<TemplateId> {
         self.by_name.get(name).copied()
@@ -193,7 +234,21 @@ impl Unit {
         let offsets = outlined.map_or(&code.offsets, |number| &code.blocks[number].offsets);
         let number = offset.and_then(|offset| SourceMap::number(offsets, offset));
         let mut fault = fault;
-        let found = known.map(Ok).or(number.map(Err)).and_then(|place| {
+        let place = known.map(Ok).or(number.map(Err));
+        let call = match (&fault, place) {
+            (Some(Fault::Calling { name, error }), Some(place)) if error.text != NIL_LENGTH => {
+                Some((template, outlined, place, name.clone()))
+            }
+            _ => None,
+        };
+        if let Some(explained) = call.as_ref().and_then(|call| self.explained.find(call)) {
+            let cause = match fault {
+                Some(Fault::Calling { error, .. }) => Some(error),
+                _ => None,
+            };
+            return GoError { cause, ..explained };
+        }
+        let found = place.and_then(|place| {
             let arena = Arena::new();
             let source = Source { name: &file.name, text: &file.text };
             // What was compiled once is compiled again, to have the nodes.
@@ -209,7 +264,12 @@ impl Unit {
                 Err(number) => map.site(number, &lowered.sites)?,
             };
             let at = Where { site, no_dot, choices: &lowered.choices, cells };
-            Some(at_site(&source, &code.name, at, fault.take(), error))
+            let explained = at_site(&source, &code.name, at, fault.take(), error);
+            // Which node it was may be another the next time.
+            if let Some(call) = call.filter(|_| lowered.choices.is_empty()) {
+                self.explained.keep(call, &explained);
+            }
+            Some(explained)
         });
         found.unwrap_or_else(|| {
             // Only a mistake in the lowering comes here.
@@ -287,19 +347,16 @@ fn at_site<'a>(
     let (line, column) = source.line_column(node.pos());
     let before = format!("template: {location}: executing {} at <{context}>: ", quote(template.as_bytes()));
     let (message, cause) = describe(fault, Some(at), error);
-    let text = source.text.split(|byte| *byte == b'\n').nth(line - 1).unwrap_or_default();
     GoError {
         text: format!("{before}{message}"),
         cause,
         exec: true,
-        place: Some(Box::new(Place {
-            file: source.name.to_owned(),
-            line,
-            column: Some(column),
-            text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
-        })),
+        place: Some(Box::new(Place::new(source, line, Some(column)))),
     }
 }
+
+/// What `len` says of nil, which depends on what kind of nil it is.
+const NIL_LENGTH: &str = "len of nil pointer";
 
 /// Go's message for a fault, up to the text of the error that it wraps, and that error.
 pub(super) fn describe(
@@ -308,7 +365,7 @@ pub(super) fn describe(
     error: &tera::Error,
 ) -> (String, Option<Box<GoError>>) {
     let text = match fault {
-        Some(Fault::Calling { name, error }) if error.text == "len of nil pointer" => {
+        Some(Fault::Calling { name, error }) if error.text == NIL_LENGTH => {
             // Go looks at the type of what is no value at all before it looks whether it is nil.
             let text = match at.is_some_and(|at| at.is_interface(0)) {
                 true => error.text.clone(),

@@ -113,13 +113,7 @@ pub(super) fn explain(
 /// A place in a native template's file.
 pub(super) fn place(source: &Source<'_>, at: usize) -> Place {
     let (line, column) = source.line_column(at);
-    let text = source.text.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
-    Place {
-        file: source.name.to_owned(),
-        line,
-        column: Some(column),
-        text: String::from_utf8_lossy(text).trim_end_matches('\r').to_owned(),
-    }
+    Place::new(source, line, Some(column))
 }
 
 /// Where a stretch of the source that Tera runs comes from.
