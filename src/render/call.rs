@@ -12,7 +12,7 @@ use crate::{
 use super::{
     error::{GoError, REFUSAL},
     escape, generated, methods, of_values,
-    path::{Path, no_field},
+    path::{Held, Path, no_field},
     run::{Fault, Run},
     unit::wrong_type,
     vocabulary::own_param,
@@ -150,7 +150,7 @@ pub(super) fn receiver(
     }
     let (receiver, held) = match path {
         Some(path) => path.step_by_step(run, base, strict)?,
-        None => (Cow::Borrowed(base), strict),
+        None => (Cow::Borrowed(base), Held::at_first(strict)),
     };
     if is_nil(&receiver) {
         return Err(Fault::Message(format!("nil pointer evaluating interface {{}}.{name}")));
@@ -173,7 +173,7 @@ fn has_method(run: &Run, receiver: &Value, name: &str) -> bool {
 }
 
 /// The fault of what is no method but has arguments.
-fn no_method(run: &Run, receiver: &Value, name: &str, held: bool) -> Fault {
+fn no_method(run: &Run, receiver: &Value, name: &str, held: Held) -> Fault {
     let kind = typed::Type::of(receiver);
     let is_map =
         receiver.is_map() && matches!(kind, None | Some(typed::Type::StringMap | typed::Type::Files));
@@ -205,7 +205,7 @@ pub(super) fn method(run: &Run, name: &str, args: &[Value]) -> Result<Value, Fau
         return Ok(Value::none());
     }
     if !has_method(run, receiver, name) {
-        return Err(no_method(run, receiver, name, false));
+        return Err(no_method(run, receiver, name, Held::Typed));
     }
     invoke(run, receiver, name, args)
 }

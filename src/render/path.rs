@@ -59,31 +59,47 @@ impl Path {
         Ok(Cow::Borrowed(at))
     }
 
-    /// The same with an eye to everything: changed maps, Go's types, errors. Also whether what it leads to is held in an
-    /// `interface {}`.
+    /// The same with an eye to everything: changed maps, Go's types, errors. Also how what it leads to is held.
     pub(super) fn step_by_step<'v>(
         &self,
         run: &Run,
         base: &'v Value,
         strict: bool,
-    ) -> Result<(Cow<'v, Value>, bool), Fault> {
+    ) -> Result<(Cow<'v, Value>, Held), Fault> {
         let mut at = Cow::Borrowed(base);
-        // Whether what we are at was held in an `interface {}`, which is the type that Go's errors then name.
-        let mut held = strict;
+        let mut held = Held::at_first(strict);
         for (number, field) in self.fields.iter().enumerate() {
             if at.is_none() || at.is_undefined() {
                 if number == 0 && !strict {
-                    return Ok((Cow::Owned(Value::none()), false));
+                    return Ok((Cow::Owned(Value::none()), held));
                 }
                 return Err(Fault::Message(format!("nil pointer evaluating interface {{}}.{}", field.name)));
             }
             let next = step(run, &at, field, held)?;
             (at, held) = match next {
-                Step::Entry(value) => (Cow::Owned(value), true),
-                Step::Typed(value) => (Cow::Owned(value), false),
+                Step::Entry(value) => (Cow::Owned(value), Held::Entry),
+                Step::Typed(value) => (Cow::Owned(value), Held::Typed),
             };
         }
         Ok((at, held))
+    }
+}
+
+/// How a value is held, whose type Go's errors name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// As a value of its own type.
+    Typed,
+    /// In an `interface {}`.
+    Entry,
+    /// As an element that `range` gave: in an `interface {}`, mostly.
+    Element,
+}
+
+impl Held {
+    /// How the base of a path is held.
+    pub(super) fn at_first(strict: bool) -> Self {
+        if strict { Self::Element } else { Self::Typed }
     }
 }
 
@@ -94,7 +110,7 @@ enum Step {
     Typed(Value),
 }
 
-fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fault> {
+fn step(run: &Run, value: &Value, field: &Field, held: Held) -> Result<Step, Fault> {
     let name = &*field.name;
     let no_field = || no_field(run, value, name, held);
     if value.as_map().is_none() {
@@ -119,7 +135,7 @@ fn step(run: &Run, value: &Value, field: &Field, held: bool) -> Result<Step, Fau
 }
 
 /// The fault of a field that a value does not have. What is held in an `interface {}` has that type.
-pub(super) fn no_field(run: &Run, value: &Value, name: &str, held: bool) -> Fault {
+pub(super) fn no_field(run: &Run, value: &Value, name: &str, held: Held) -> Fault {
     let counted = || {
         value.as_i128().is_some()
             && !value.is_f64()
@@ -127,7 +143,11 @@ pub(super) fn no_field(run: &Run, value: &Value, name: &str, held: bool) -> Faul
     };
     // Of bytes, `range` gives elements of their own type.
     let is_byte = value.kind() == ValueKind::U128;
-    let of = if held && !is_byte && !counted() { "interface {}" } else { kind::type_of(&run.scope, value) };
+    let of = match held {
+        Held::Entry => "interface {}",
+        Held::Element if !is_byte && !counted() => "interface {}",
+        Held::Element | Held::Typed => kind::type_of(&run.scope, value),
+    };
     Fault::Message(format!("can't evaluate field {name} in type {of}"))
 }
 
