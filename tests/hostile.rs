@@ -206,6 +206,8 @@ fn templates_may_nest_deep() {
         ("pipes", format!("{{{{ 1{} }}}}", " | print".repeat(20_000))),
         ("arguments", format!("{{{{ print{} }}}}", " 1".repeat(100_000))),
         ("and", format!("{{{{ and{} }}}}", " true".repeat(20_000))),
+        ("and in and", format!("{{{{ {} }}}}", nested("and 1 (", "print 1", ")", 9_000))),
+        ("or in if", format!("{{{{ if {} }}}}x{{{{ end }}}}", nested("or 0 (not (", "print 1", "))", 4_000))),
         ("variables", "{{ $x := 1 }}".repeat(20_000)),
         ("comments", "{{/* x */}}".repeat(100_000)),
         (
@@ -234,6 +236,7 @@ fn a_render_ends_in_its_time() {
         "{{ range 4000000 }}{{ $x := repeat 1000000 \"x\" }}{{ end }}",
         "{{ $x := repeat 10000 \"ab\" }}{{ range 4000000 }}{{ $y := regexReplaceAll \"a(b|c)*\" $x \"$1\" }}{{ end }}",
         "{{ define \"a\" }}{{ if . }}{{ include \"a\" (rest .) }}{{ include \"a\" (rest .) }}{{ end }}{{ end }}{{ include \"a\" (until 60) }}",
+        "{{ $l := until 400000 }}{{ range 4000000 }}{{ $y := has 1.5 $l }}{{ end }}",
     ] {
         let error = render_with(template, "", limits).unwrap_err();
         assert!(error.contains("rendering took"), "{template}: {error}");

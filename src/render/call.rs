@@ -56,6 +56,7 @@ pub(super) fn library(
             check(run, at, param, value)?;
         }
     }
+    run.read(args);
     let call = Call { args, scope: &run.scope };
     let answer = match function.generated {
         Generated::No => (function.native)(&call),

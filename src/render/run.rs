@@ -287,6 +287,21 @@ impl Run {
         Ok(result)
     }
 
+    /// Has the clock looked at sooner where a function is given much.
+    #[inline]
+    pub(super) fn read(&self, args: &[Value]) {
+        const LONG: usize = 1024;
+        let length = |value: &Value| {
+            let text = value.as_str().map(str::len);
+            text.or_else(|| value.as_array().map(<[Value]>::len))
+                .or_else(|| value.as_map().map(|map| map.len()))
+        };
+        let long: usize = args.iter().filter_map(length).sum();
+        if long > LONG {
+            self.spend(long / 64);
+        }
+    }
+
     /// Has the clock looked at sooner, after something that took as long as so many steps.
     pub(super) fn spend(&self, steps: usize) {
         let steps = u32::try_from(steps).unwrap_or(u32::MAX);

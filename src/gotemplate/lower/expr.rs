@@ -385,33 +385,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         inner.push(Pre::Set(cell, ex));
         let held = self.place(Place::Cell(cell), Known::Any);
         let condition = self.truth(held);
-        self.when(condition, !or, &inner, pre);
+        pre.push(Pre::When { condition, holds: !or, body: self.arena.alloc_slice_copy(&inner) });
         cell
-    }
-
-    /// Runs statements only if a condition holds, or only if it does not. However deep `and` and `or` nest, conditions do not.
-    fn when(&mut self, condition: Ex<'b>, holds: bool, body: &[Pre<'b>], pre: &mut Pres<'b>) {
-        if body.iter().all(|statement| matches!(statement, Pre::Set(..))) {
-            pre.push(Pre::When { condition, holds, body: self.arena.alloc_slice_copy(body) });
-            return;
-        }
-        let condition = if holds { condition } else { self.not(condition) };
-        let guard = self.hoist(condition, pre);
-        for statement in body {
-            match *statement {
-                Pre::Set(..) => {
-                    let body = self.arena.alloc_slice_copy(&[*statement]);
-                    pre.push(Pre::When { condition: guard, holds: true, body });
-                }
-                Pre::When { condition, holds, body } => {
-                    let inner = if holds { condition } else { self.not(condition) };
-                    let both: &'b [Ex<'b>] = self.arena.alloc_slice_copy(&[guard, inner]);
-                    let mut condition = self.around(Ir::And(both), both);
-                    condition.known = Known::Bool;
-                    pre.push(Pre::When { condition, holds: true, body });
-                }
-            }
-        }
     }
 
     /// A pipeline of which only the truth matters.
