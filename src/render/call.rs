@@ -201,6 +201,8 @@ pub(super) fn check_args(run: &Run, receiver: &Value, name: &str, count: usize) 
 /// Calls a method: the receiver comes first. A method of nil is nil.
 pub(super) fn method(run: &Run, name: &str, args: &[Value]) -> Result<Value, Fault> {
     run.tick()?;
+    let decoded = escape::decode_values(args);
+    let args = decoded.as_deref().unwrap_or(args);
     let Some((receiver, args)) = args.split_first() else { return Ok(Value::none()) };
     if is_nil(receiver) {
         return Ok(Value::none());

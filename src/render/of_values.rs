@@ -39,13 +39,13 @@ pub(super) fn call(run: &Run, receiver: &Value, name: &str, args: &[Value]) -> R
     if name == "Encode" {
         return Err(wrong_type(&run.scope, 1, "io.Writer", path));
     }
-    let path = typed::text_lossy(path).ok_or_else(|| wrong_type(&run.scope, 1, "string", path))?;
+    let path = typed::text_bytes(path).ok_or_else(|| wrong_type(&run.scope, 1, "string", path))?;
     match name {
         "Table" => {
-            let table = table(run, receiver, &path).map_err(|text| method_error(name, text))?;
+            let table = table(run, receiver, path).map_err(|text| method_error(name, text))?;
             Ok(run.scope.retyped(&table, Some(NAME)))
         }
-        _ => value_at(run, receiver, &path).map_err(|text| method_error(name, text)),
+        _ => value_at(run, receiver, path).map_err(|text| method_error(name, text)),
     }
 }
 
@@ -61,13 +61,19 @@ fn yaml(run: &Run, receiver: &Value) -> Result<Value, Fault> {
 }
 
 /// The table that a path with dots leads to.
-fn table(run: &Run, values: &Value, path: &str) -> Result<Value, String> {
+fn table(run: &Run, values: &Value, path: &[u8]) -> Result<Value, String> {
     let mut at = values.clone();
-    for part in path.split('.') {
-        let next = run.scope.get(&at, part).map(Cow::into_owned);
-        at = next.filter(is_table).ok_or_else(|| format!("{} is not a table", quote(part.as_bytes())))?;
+    for part in path.split(|byte| *byte == b'.') {
+        at = entry(run, &at, part)
+            .filter(is_table)
+            .ok_or_else(|| format!("{} is not a table", quote(part)))?;
     }
     Ok(at)
+}
+
+/// An entry of a table. None is under a key that is not UTF-8.
+fn entry(run: &Run, table: &Value, key: &[u8]) -> Option<Value> {
+    run.scope.get(table, std::str::from_utf8(key).ok()?).map(Cow::into_owned)
 }
 
 fn is_table(value: &Value) -> bool {
@@ -75,17 +81,17 @@ fn is_table(value: &Value) -> bool {
 }
 
 /// The value that a path leads to, which is no table.
-fn value_at(run: &Run, values: &Value, path: &str) -> Result<Value, String> {
+fn value_at(run: &Run, values: &Value, path: &[u8]) -> Result<Value, String> {
     if path.is_empty() {
         return Err("YAML path cannot be empty".to_owned());
     }
-    let (parents, key) = match path.rsplit_once('.') {
-        Some((parents, key)) => (Some(parents), key),
+    let (parents, key) = match memchr::memrchr(b'.', path) {
+        Some(dot) => (Some(&path[..dot]), &path[dot + 1..]),
         None => (None, path),
     };
     let table = parents.map_or_else(|| Ok(values.clone()), |parents| table(run, values, parents));
-    let found = table.ok().and_then(|table| run.scope.get(&table, key).map(Cow::into_owned));
+    let found = table.ok().and_then(|table| entry(run, &table, key));
     // To Helm, its own type is no table here.
     let plain = |value: &Value| !is_table(value) || run.scope.named_type(value) == Some(NAME);
-    found.filter(plain).ok_or_else(|| format!("{} is not a value", quote(key.as_bytes())))
+    found.filter(plain).ok_or_else(|| format!("{} is not a value", quote(key)))
 }
