@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use tera::{Map, Value, value::Key};
 
-use super::{Call, Error, Outcome};
+use super::{Call, Error, Outcome, limits::MAX_ITEMS};
 use crate::value::{self, MAX_DEPTH, Scope, kind, truth, typed};
 
 pub(super) fn merge(call: &Call<'_>) -> Outcome {
@@ -25,45 +25,60 @@ fn merged(call: &Call<'_>, overwrite: bool) -> Outcome {
     } else {
         Value::from(Map::default())
     };
+    let mut merge = Merge { scope: call.scope, overwrite, entries: 0 };
     for from in call.rest(1) {
-        merge_map(call.scope, &into, from, overwrite, 0)?;
+        merge.maps(&into, from, 0)?;
     }
     // It was converted to the type of the parameter.
     Ok(call.scope.retyped(&into, None))
 }
 
-fn merge_map(scope: &Scope, into: &Value, from: &Value, overwrite: bool, depth: usize) -> Result<(), Error> {
-    if depth > MAX_DEPTH {
-        return Err(value::Error::TooDeep(MAX_DEPTH).into());
-    }
-    let Some(entries) = scope.map(from) else { return Ok(()) };
-    for (key, new) in entries.iter() {
-        let Some(name) = key.as_str() else { continue };
-        if new.is_none() || new.is_undefined() {
-            if overwrite {
+struct Merge<'s> {
+    scope: &'s Scope,
+    overwrite: bool,
+    /// How many entries were looked at. Maps that share others may have more than anybody could wait for.
+    entries: usize,
+}
+
+impl Merge<'_> {
+    fn maps(&mut self, into: &Value, from: &Value, depth: usize) -> Result<(), Error> {
+        let (scope, overwrite) = (self.scope, self.overwrite);
+        if depth > MAX_DEPTH {
+            return Err(value::Error::TooDeep(MAX_DEPTH).into());
+        }
+        let Some(entries) = scope.map(from) else { return Ok(()) };
+        self.entries += entries.len();
+        if self.entries > MAX_ITEMS {
+            return Err(Error::Limit(format!("more than {MAX_ITEMS} entries would be merged")));
+        }
+        for (key, new) in entries.iter() {
+            let Some(name) = key.as_str() else { continue };
+            if new.is_none() || new.is_undefined() {
+                if overwrite {
+                    scope.set(into, name, new.clone())?;
+                }
+                continue;
+            }
+            let mut old = scope.get(into, name).map(Cow::into_owned);
+            let both_maps = is_map(new) && old.as_ref().is_some_and(is_map);
+            if let Some(old) = old.as_mut().filter(|_| both_maps) {
+                if typed::Type::of(old).is_none() {
+                    self.maps(old, new, depth + 1)?;
+                } else if let Some(merged) = merge_typed(scope, old, new, overwrite)? {
+                    scope.set(into, name, merged.clone())?;
+                    *old = merged;
+                }
+            }
+            // Asked only now, since the merge may have filled an empty map.
+            // Of numbers, mergo does not know the complex ones.
+            let full = |old: &Value| !truth::is_empty(scope, old) || typed::complex(old).is_some();
+            let keeps = old.as_ref().is_some_and(full);
+            if !keeps || overwrite && !both_maps {
                 scope.set(into, name, new.clone())?;
             }
-            continue;
         }
-        let mut old = scope.get(into, name).map(Cow::into_owned);
-        let both_maps = is_map(new) && old.as_ref().is_some_and(is_map);
-        if let Some(old) = old.as_mut().filter(|_| both_maps) {
-            if typed::Type::of(old).is_none() {
-                merge_map(scope, old, new, overwrite, depth + 1)?;
-            } else if let Some(merged) = merge_typed(scope, old, new, overwrite)? {
-                scope.set(into, name, merged.clone())?;
-                *old = merged;
-            }
-        }
-        // Asked only now, since the merge may have filled an empty map.
-        // Of numbers, mergo does not know the complex ones.
-        let full = |old: &Value| !truth::is_empty(scope, old) || typed::complex(old).is_some();
-        let keeps = old.as_ref().is_some_and(full);
-        if !keeps || overwrite && !both_maps {
-            scope.set(into, name, new.clone())?;
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What becomes of a map of Go's strings, if it changes. It takes strings and nothing else.

@@ -1,6 +1,6 @@
 //! Go's comparisons: text/template's `eq`, `ne`, `lt`, `le`, `gt`, `ge`, and reflect's `DeepEqual`.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashSet};
 
 use tera::{Value, value::ValueKind};
 
@@ -177,56 +177,84 @@ pub fn ge(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
 /// # Errors
 /// When the values nest deeper than [`MAX_DEPTH`].
 pub fn deep_equal(scope: &Scope, first: &Value, second: &Value) -> Result<bool, Error> {
-    deep_equal_at(scope, first, second, 0)
+    DeepEqual { scope, met: HashSet::new(), containers: 0 }.at(first, second, 0)
 }
+
+/// A comparison. As in Go, two maps or lists that were met before are taken for equal: they may be within themselves, or be
+/// shared by so many that it would take for ever to compare all.
+struct DeepEqual<'s> {
+    scope: &'s Scope,
+    /// The addresses of pairs that were met, but for the first few.
+    met: HashSet<(usize, usize)>,
+    containers: usize,
+}
+
+/// How many pairs are compared before they are noted.
+const FEW: usize = 32;
 
 /// Whether two lists or two maps are of one type, and both or neither nil.
 fn same_type(scope: &Scope, first: &Value, second: &Value) -> bool {
     scope.named_type(first) == scope.named_type(second) && scope.is_nil(first) == scope.is_nil(second)
 }
 
-fn deep_equal_at(scope: &Scope, first: &Value, second: &Value, depth: usize) -> Result<bool, Error> {
-    if depth > MAX_DEPTH {
-        return Err(scope.too_deep());
+impl DeepEqual<'_> {
+    /// Whether a pair of maps or lists was met before.
+    fn is_known(&mut self, first: usize, second: usize) -> bool {
+        self.containers += 1;
+        self.containers > FEW && !self.met.insert((first.min(second), first.max(second)))
     }
-    if first.kind() != second.kind() {
-        let nil = |value: &Value| value.is_none() || value.is_undefined();
-        return Ok(nil(first) && nil(second));
-    }
-    if let (Some(a), Some(b)) = (first.as_array(), second.as_array()) {
-        if !same_type(scope, first, second) || a.len() != b.len() {
-            return Ok(false);
+
+    fn at(&mut self, first: &Value, second: &Value, depth: usize) -> Result<bool, Error> {
+        let scope = self.scope;
+        if depth > MAX_DEPTH {
+            return Err(scope.too_deep());
         }
-        for (a, b) in a.iter().zip(b) {
-            if !deep_equal_at(scope, a, b, depth + 1)? {
+        if first.kind() != second.kind() {
+            let nil = |value: &Value| value.is_none() || value.is_undefined();
+            return Ok(nil(first) && nil(second));
+        }
+        if let (Some(a), Some(b)) = (first.as_array(), second.as_array()) {
+            if !same_type(scope, first, second) || a.len() != b.len() {
                 return Ok(false);
             }
-        }
-        return Ok(true);
-    }
-    if let (Some(a), Some(b)) = (typed::complex(first), typed::complex(second)) {
-        return Ok(a == b);
-    }
-    if let (Some(a), Some(b)) = (scope.map(first), scope.map(second)) {
-        // NaN within one and the same map is equal, as for Go.
-        if matches!((first.as_map(), second.as_map()), (Some(a), Some(b)) if std::ptr::eq(a, b)) {
+            if !a.is_empty() && self.is_known(a.as_ptr().addr(), b.as_ptr().addr()) {
+                return Ok(true);
+            }
+            for (a, b) in a.iter().zip(b) {
+                if !self.at(a, b, depth + 1)? {
+                    return Ok(false);
+                }
+            }
             return Ok(true);
         }
-        if !same_type(scope, first, second) || a.len() != b.len() {
-            return Ok(false);
+        if let (Some(a), Some(b)) = (typed::complex(first), typed::complex(second)) {
+            return Ok(a == b);
         }
-        for (key, value) in a.iter() {
-            let Some(other) = b.get(key) else { return Ok(false) };
-            if !deep_equal_at(scope, value, other, depth + 1)? {
+        if let (Some(a), Some(b)) = (scope.map(first), scope.map(second)) {
+            // NaN within one and the same map is equal, as for Go.
+            if matches!((first.as_map(), second.as_map()), (Some(a), Some(b)) if std::ptr::eq(a, b)) {
+                return Ok(true);
+            }
+            if !same_type(scope, first, second) || a.len() != b.len() {
                 return Ok(false);
             }
+            let address = |value: &Value| value.as_map().map_or(0, |map| std::ptr::from_ref(map).addr());
+            if self.is_known(address(first), address(second)) {
+                return Ok(true);
+            }
+            for (key, value) in a.iter() {
+                let Some(other) = b.get(key) else { return Ok(false) };
+                if !self.at(value, other, depth + 1)? {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
         }
-        return Ok(true);
+        if let (Some(a), Some(b)) = (first.as_f64(), second.as_f64()) {
+            return Ok(!first.is_f64() && first == second || first.is_f64() && a == b);
+        }
+        Ok(first == second)
     }
-    if let (Some(a), Some(b)) = (first.as_f64(), second.as_f64()) {
-        return Ok(!first.is_f64() && first == second || first.is_f64() && a == b);
-    }
-    Ok(first == second)
 }
 
 #[cfg(test)]

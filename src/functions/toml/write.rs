@@ -1,5 +1,7 @@
 //! Writing TOML: keys in order, those of tables last, two spaces for each level.
 
+use std::cell::Cell;
+
 use tera::{Map, Value, value::ValueKind};
 
 use super::key;
@@ -14,7 +16,8 @@ pub(super) fn document(scope: &Scope, value: &Value) -> Result<Vec<u8>, Error> {
     if value.is_none() {
         return Err(Error::new("reflect: call of reflect.Value.Type on zero Value"));
     }
-    let mut writer = Writer { scope, out: Vec::new(), key: Vec::new(), open: Vec::new() };
+    let looked_at = Cell::default();
+    let mut writer = Writer { scope, out: Vec::new(), key: Vec::new(), open: Vec::new(), looked_at };
     writer.entry(value)?;
     Ok(writer.out)
 }
@@ -37,6 +40,8 @@ struct Writer<'s> {
     key: Vec<String>,
     /// The changed maps that the writer is inside of.
     open: Vec<*const Map>,
+    /// How many values were looked at to tell what they are. Lists that share others may have more than anybody could wait for.
+    looked_at: Cell<usize>,
 }
 
 /// The fields of a struct that are exported; none for what is not a struct.
@@ -60,6 +65,10 @@ impl Writer<'_> {
     fn kind(&self, value: &Value, depth: usize) -> Result<Kind, Error> {
         if depth > MAX_DEPTH {
             return Err(value::Error::TooDeep(MAX_DEPTH).into());
+        }
+        self.looked_at.set(self.looked_at.get() + 1);
+        if self.looked_at.get() > 4 * limits::MAX_ITEMS {
+            return Err(Error::Limit(format!("there are more than {} items", 4 * limits::MAX_ITEMS)));
         }
         if self.is_nil(value) {
             return Ok(Kind::Nil);
@@ -115,6 +124,7 @@ impl Writer<'_> {
                     self.indent();
                     let header = format!("[{}]\n", key::joined(&self.key));
                     self.out.extend(header.as_bytes());
+                    limits::check_text(self.scope, self.out.len())?;
                 }
                 self.table(value, None)
             }
@@ -127,6 +137,7 @@ impl Writer<'_> {
                     self.indent();
                     let header = format!("[[{}]]\n", key::joined(&self.key));
                     self.out.extend(header.as_bytes());
+                    limits::check_text(self.scope, self.out.len())?;
                     self.table(item, None)?;
                 }
                 Ok(())
