@@ -250,6 +250,49 @@ fn formats_complain_as_in_helm() {
 }
 
 #[test]
+fn files_of_references_are_named_as_by_helm() {
+    let judge = RefCell::new(Judge::start());
+    let refer = |reference: &str| {
+        let schema = json!({"properties": {"x": {"$ref": reference}}});
+        compare(&judge, &schema.to_string(), &json!({"x": 1}), false)
+    };
+    for reference in [
+        "file://../a.json",
+        "file://host",
+        "file://host?a",
+        "file://",
+        "file:a.json",
+        "file:///etc/passwd/a.json",
+        "file://a b/c.json",
+    ] {
+        refer(reference).unwrap();
+    }
+    let start = prop::sample::select(vec![
+        "",
+        "/",
+        "./",
+        "../",
+        "a?",
+        "file:/",
+        "file:///",
+        "FILE:///",
+        "file://../",
+        "file://h:80/",
+        "file://u@h/",
+        "//h/",
+    ]);
+    let piece = prop::sample::select(vec![
+        "a", "..", "/", ".", "é", " ", "%41", "%2F", "%20", "%C3%A9", "(", ",", "!", "'", "~", "[", "?", "&",
+        ";", "=", "+", "$", "*", "@", "\"", "<", "^",
+    ]);
+    TestRunner::new(cases(200))
+        .run(&(start, prop::collection::vec(piece, 0..6)), |(start, pieces)| {
+            refer(&format!("{start}{}/none.json", pieces.concat()))
+        })
+        .unwrap();
+}
+
+#[test]
 fn json_that_is_none_is_refused_as_by_go() {
     let text = prop::collection::vec(
         prop::sample::select(vec![

@@ -3,6 +3,7 @@
 mod keywords;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::ErrorKind;
 use std::sync::{Arc, LazyLock};
 
 use super::json::{Json, parse};
@@ -134,12 +135,16 @@ fn load(url: &str) -> Result<Json, String> {
         tracing::warn!(urn = url, "unresolved URN reference ignored; using permissive schema");
         return Ok(Json::Bool(true));
     }
-    if let Some(path) = url.strip_prefix("file://") {
-        return if std::path::Path::new(path).exists() {
-            failed("a schema may not refer to other files")
-        } else {
-            failed(&format!("open {path}: no such file or directory"))
+    if let Some(path) = url::file_path(url) {
+        let why = match std::fs::metadata(&path).map_err(|error| error.kind()) {
+            Ok(found) if found.is_dir() => return failed(&format!("read {path}: is a directory")),
+            Ok(_) => return failed("a schema may not refer to other files"),
+            Err(ErrorKind::NotADirectory) => "not a directory",
+            Err(ErrorKind::PermissionDenied) => "permission denied",
+            Err(ErrorKind::InvalidInput) => "invalid argument",
+            Err(_) => "no such file or directory",
         };
+        return failed(&format!("open {path}: {why}"));
     }
     match url.split_once(':') {
         Some(("http" | "https", _)) => failed("schemas are not fetched over the network"),

@@ -20,46 +20,85 @@ pub(super) fn join(base: &str, reference: &str) -> String {
             && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
     });
     if has_scheme {
-        let Some((scheme, rest)) = reference.split_once("://") else { return reference.to_owned() };
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        return format!("{scheme}://{authority}{}", clean(path));
+        let (scheme, rest) = reference.split_once(':').unwrap_or_default();
+        let scheme = scheme.to_ascii_lowercase();
+        return match rest.strip_prefix("//") {
+            Some(rest) => absolute(&scheme, rest),
+            None if rest.starts_with('/') => format!("{scheme}:{}", cleaned(rest)),
+            None => format!("{scheme}:{rest}"),
+        };
     }
     let Some(hierarchical) = base_rest.strip_prefix("//") else { return base.to_owned() };
     if let Some(rest) = reference.strip_prefix("//") {
-        return format!("{scheme}://{rest}");
+        return absolute(scheme, rest);
     }
     let (authority, path) = hierarchical.split_at(hierarchical.find('/').unwrap_or(hierarchical.len()));
     let path = path.split('?').next().unwrap_or(path);
     let path = if reference.starts_with('/') {
-        clean(reference)
+        cleaned(reference)
     } else if reference.starts_with('?') {
         format!("{path}{reference}")
     } else {
         let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
-        clean(&format!("{folder}{reference}"))
+        cleaned(&format!("{folder}{reference}"))
     };
     format!("{scheme}://{authority}{path}")
 }
 
-/// Removes `.` and `..` from a path.
+/// A URL of what follows `//`, as Go prints it: two slashes are there only if something follows them.
+fn absolute(scheme: &str, rest: &str) -> String {
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let slashes = if authority.is_empty() && !path.starts_with('/') { "" } else { "//" };
+    format!("{scheme}:{slashes}{authority}{}", cleaned(path))
+}
+
+/// A path that may have a query behind it, cleaned and escaped.
+fn cleaned(reference: &str) -> String {
+    let (path, query) = reference.split_at(reference.find('?').unwrap_or(reference.len()));
+    format!("{}{query}", clean(&escape_path(path)))
+}
+
+/// The path of a file that a URL names: no host and no query, without escapes.
+pub(super) fn file_path(url: &str) -> Option<String> {
+    let rest = url.strip_prefix("file:")?;
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => &rest[rest.find(['/', '?']).unwrap_or(rest.len())..],
+        None if rest.starts_with('/') => rest,
+        None => "",
+    };
+    unescape(path.split('?').next().unwrap_or(path))
+}
+
+/// Removes `.` and `..` from a path, and the first of two slashes that it begins with then (url.resolvePath).
 fn clean(path: &str) -> String {
     if path.is_empty() {
         return String::new();
     }
-    let mut parts: Vec<&str> = Vec::new();
-    let mut trailing = false;
-    for part in path.split('/').skip(usize::from(path.starts_with('/'))) {
-        trailing = false;
+    let mut out = "/".to_owned();
+    let mut first = true;
+    for part in path.split('/') {
         match part {
-            "." => trailing = true,
+            "." => first = false,
             ".." => {
-                parts.pop();
-                trailing = true;
+                out.truncate(out[1..].rfind('/').map_or(1, |at| at + 1));
+                first = out.len() == 1;
             }
-            part => parts.push(part),
+            part => {
+                if !first {
+                    out.push('/');
+                }
+                out.push_str(part);
+                first = false;
+            }
         }
     }
-    format!("/{}{}", parts.join("/"), if trailing && !parts.is_empty() { "/" } else { "" })
+    if matches!(path.rsplit('/').next(), Some("." | "..")) {
+        out.push('/');
+    }
+    if out[1..].starts_with('/') {
+        out.remove(0);
+    }
+    out
 }
 
 /// Undoes percent escapes.
@@ -83,16 +122,23 @@ pub(super) fn unescape(text: &str) -> Option<String> {
 
 /// A pointer as it is written in a URL.
 pub(super) fn escape(pointer: &str) -> String {
-    let plain = |byte: u8| {
-        byte.is_ascii_alphanumeric()
-            || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'$' | b'&' | b'+' | b'=' | b':' | b'@' | b'/')
-    };
-    if pointer.bytes().all(plain) {
-        return pointer.to_owned();
+    percent(pointer, b"-_.~$&+=:@/")
+}
+
+/// A path as Go writes it in a URL (url.EscapedPath): as it is where nothing in it has to be escaped.
+fn escape_path(path: &str) -> Cow<'_, str> {
+    let valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/!$&'()*+,;=:@[]%".contains(&byte);
+    if path.bytes().all(valid) {
+        return path.into();
     }
-    let mut out = String::new();
-    for byte in pointer.bytes() {
-        if plain(byte) {
+    percent(&unescape(path).unwrap_or_else(|| path.to_owned()), b"-_.~$&+,/:;=@").into()
+}
+
+/// A text with percent escapes for all but letters, digits and what else is plain.
+fn percent(text: &str, plain: &[u8]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
             out.push(char::from(byte));
         } else {
             out.push_str(&format!("%{byte:02X}"));
@@ -147,8 +193,35 @@ mod tests {
             ("https://a.b/c/d.json", "http://x.y/z", "http://x.y/z"),
             ("https://a.b/c/d.json", "urn:x:y", "urn:x:y"),
             ("urn:x:y", "z", "urn:x:y"),
+            ("file:///values.schema.json", "file://../a.json", "file://../a.json"),
+            ("file:///values.schema.json", "//host/a.json", "file://host/a.json"),
+            ("file:///values.schema.json", "FILE:///x/../a.json", "file:///a.json"),
+            ("file:///values.schema.json", "file:/x/../a.json", "file:/a.json"),
+            ("file:///values.schema.json", "file:a.json", "file:a.json"),
+            ("file:///values.schema.json", "file://", "file:"),
+            ("file:///values.schema.json", "a b.json?c d", "file:///a%20b.json?c d"),
+            ("file:///values.schema.json", "a%2Fb,(é).json", "file:///a/b,%28%C3%A9%29.json"),
+            ("file:///values.schema.json", "a%2Fb,(e).json", "file:///a%2Fb,(e).json"),
+            ("file:///values.schema.json", "..//a.json", "file:///a.json"),
+            ("file:///values.schema.json", "x//y/.//..//../a/.", "file:///x//y/a/"),
+            ("https://a.b/c/d.json?e", "?f/../g", "https://a.b/c/d.json?f/../g"),
         ] {
             assert_eq!(join(base, reference), expected, "{base} {reference}");
+        }
+    }
+
+    #[test]
+    fn files_have_no_host_and_no_query() {
+        for (url, path) in [
+            ("file:///a/b.json", Some("/a/b.json")),
+            ("file://../b.json", Some("/b.json")),
+            ("file://host:80/a%20b.json?q", Some("/a b.json")),
+            ("file://host?q/r", Some("")),
+            ("file:/a.json", Some("/a.json")),
+            ("file:a.json", Some("")),
+            ("https://a/b", None),
+        ] {
+            assert_eq!(file_path(url).as_deref(), path, "{url}");
         }
     }
 }
