@@ -242,6 +242,8 @@ fn a_render_ends_in_its_time() {
         "{{ $x := repeat 10000 \"ab\" }}{{ range 4000000 }}{{ $y := regexReplaceAll \"a(b|c)*\" $x \"$1\" }}{{ end }}",
         "{{ define \"a\" }}{{ if . }}{{ include \"a\" (rest .) }}{{ include \"a\" (rest .) }}{{ end }}{{ end }}{{ include \"a\" (until 60) }}",
         "{{ $l := until 400000 }}{{ range 4000000 }}{{ $y := has 1.5 $l }}{{ end }}",
+        "{{ range 1000 }}{{ $x := derivePassword 1 \"long\" \"p\" \"u\" \"s\" }}{{ end }}",
+        "{{ range 1000 }}{{ $x := bcrypt \"x\" }}{{ end }}",
     ] {
         let error = render_with(template, "", limits).unwrap_err();
         assert!(error.contains("rendering took"), "{template}: {error}");
