@@ -53,13 +53,33 @@ fn cases(text: &str) -> Vec<Case> {
 fn run(case: &Case) -> Result<BTreeMap<String, String>, String> {
     let chart =
         chart::load_files(case.files.clone(), &chart::Limits::default()).map_err(|e| e.to_string())?;
+    render(case, &chart, render::Program::new, render::Program::render)
+}
+
+/// The same from a folder, as a process does it that renders once.
+fn run_once(case: &Case, folder: &Path) -> Result<BTreeMap<String, String>, String> {
+    for (name, data) in &case.files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, data).unwrap();
+    }
+    let chart = chart::load_lazily(folder, &chart::Limits::default()).map_err(|e| e.to_string())?;
+    render(case, &chart, render::Program::for_one_render, render::Program::render_on_two_threads)
+}
+
+fn render(
+    case: &Case,
+    chart: &chart::Chart,
+    compile: fn(&chart::Chart) -> Result<render::Program, render::Error>,
+    run: fn(&render::Program, &render::Inputs) -> Result<render::Rendered, render::Error>,
+) -> Result<BTreeMap<String, String>, String> {
     let user = yaml::parse(&case.values).map_err(|e| e.to_string())?;
     let user = if user.is_map() { user } else { tera::Value::from(tera::Map::new()) };
-    let chart = process_dependencies(&chart, &user).map_err(|e| e.to_string())?;
+    let chart = process_dependencies(chart, &user).map_err(|e| e.to_string())?;
     let values = coalesce(&chart, &user).map_err(|e| e.to_string())?;
-    let program = render::Program::new(&chart).map_err(|e| e.to_string())?;
+    let program = compile(&chart).map_err(|e| e.to_string())?;
     let inputs = render::Inputs::offline(values, render::Release::install("rel", "ns"));
-    let rendered = program.render(&inputs).map_err(|e| e.to_string())?;
+    let rendered = run(&program, &inputs).map_err(|e| e.to_string())?;
     Ok(rendered.files.iter().map(|file| (file.name.to_string(), file.text().into_owned())).collect())
 }
 
@@ -85,6 +105,11 @@ fn check(dir: &str) {
             if found != expected {
                 let file = path.file_name().unwrap().to_string_lossy();
                 wrong.push(format!("{file}: {}\n  helm: {expected:?}\n  ours: {found:?}", case.name));
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let once = run_once(&case, folder.path());
+            if once != found && !once.as_ref().is_err_and(|error| error.starts_with("chart.metadata")) {
+                wrong.push(format!("{}: {found:?}\n  from a folder, once: {once:?}", case.name));
             }
         }
     }

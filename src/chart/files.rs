@@ -1,11 +1,12 @@
 //! From a list of files to a chart, whatever they were read from.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::error::Error;
 use super::metadata::{self, Lock};
 use super::values::load_values;
-use super::{Chart, Content, File, Limits, archive, decode, digest};
+use super::{Chart, Content, File, Limits, Unread, archive, decode, digest};
 
 /// A file as it was read: its path inside the chart at hand, and its content.
 pub(super) struct Raw {
@@ -13,15 +14,20 @@ pub(super) struct Raw {
     pub(super) data: Vec<u8>,
     /// The values in it, if they were read already.
     values: Option<Result<tera::Value, String>>,
+    /// Where the content is, if it was not read.
+    unread: Option<PathBuf>,
 }
 
 impl Raw {
     /// A byte order mark is no part of the content.
     pub(super) fn new(name: String, mut data: Vec<u8>) -> Self {
-        if data.starts_with(b"\xef\xbb\xbf") {
-            data.drain(..3);
-        }
-        Self { name, data, values: None }
+        drop_byte_order_mark(&mut data);
+        Self { name, data, values: None, unread: None }
+    }
+
+    /// A file that is left where it is.
+    pub(super) fn unread(name: String, path: PathBuf) -> Self {
+        Self { name, data: Vec::new(), values: None, unread: Some(path) }
     }
 
     /// Reads the values in it before anybody asks for them.
@@ -31,6 +37,12 @@ impl Raw {
 
     fn into_file(self) -> File {
         File { name: self.name.into(), data: self.data.into() }
+    }
+}
+
+pub(super) fn drop_byte_order_mark(data: &mut Vec<u8>) {
+    if data.starts_with(b"\xef\xbb\xbf") {
+        data.drain(..3);
     }
 }
 
@@ -131,8 +143,12 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
     let dependencies = load_subcharts(subcharts, &metadata.name, budget)?;
 
     let mut hash = digest::Parts::default();
-    let mut visible = Vec::new();
+    let (mut visible, mut unread) = (Vec::new(), Vec::new());
     for (shown, file) in others {
+        if let Some(path) = file.unread {
+            unread.push(Unread { name: file.name.into(), path });
+            continue;
+        }
         let file = file.into_file();
         hash.file(&file.name, &file.data);
         if shown {
@@ -157,6 +173,7 @@ pub(super) fn assemble(files: Vec<Raw>, budget: &mut Budget<'_>) -> Result<Chart
         schema,
         templates: templates.into(),
         files: visible.into(),
+        unread: unread.into(),
         dependencies,
         digest: hash.finish(),
     })

@@ -11,27 +11,28 @@ use super::read::{Found, read_all};
 use super::{Chart, Limits};
 
 /// Loads the chart in `folder`, leaving out what its .helmignore names, following symbolic links.
-pub(super) fn load(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
+/// `lazily` is as [`super::load_lazily`] says.
+pub(super) fn load(folder: &Path, limits: &Limits, lazily: bool) -> Result<Chart, Error> {
     let chart_yaml = absolute(folder).join("Chart.yaml");
     let data = fs::read(&chart_yaml).map_err(|e| {
         Error::read(&chart_yaml, &e).within(&format!("unable to detect chart at {}", chart_yaml.display()))
     })?;
     decode::check_api_version(&data)?;
-    load_any_version(folder, limits)
+    files::assemble(walk(folder, limits, lazily)?, &mut files::Budget::new(limits))
 }
 
 /// Loads the chart in a folder whatever API version it claims, as Helm's linter does.
 pub fn load_any_version(folder: &Path, limits: &Limits) -> Result<Chart, Error> {
-    files::assemble(walk(folder, limits)?, &mut files::Budget::new(limits))
+    files::assemble(walk(folder, limits, false)?, &mut files::Budget::new(limits))
 }
 
 /// The files of the chart in a folder, those of its subcharts too: their paths inside the chart, and their contents. What
 /// .helmignore names is left out.
 pub fn read_folder(folder: &Path, limits: &Limits) -> Result<Vec<(String, Vec<u8>)>, Error> {
-    Ok(walk(folder, limits)?.into_iter().map(|file| (file.name, file.data)).collect())
+    Ok(walk(folder, limits, false)?.into_iter().map(|file| (file.name, file.data)).collect())
 }
 
-fn walk(folder: &Path, limits: &Limits) -> Result<Vec<Raw>, Error> {
+fn walk(folder: &Path, limits: &Limits, lazily: bool) -> Result<Vec<Raw>, Error> {
     let top = absolute(folder);
     let ignore = top.join(".helmignore");
     let ignore = match fs::read(&ignore) {
@@ -48,7 +49,7 @@ fn walk(folder: &Path, limits: &Limits) -> Result<Vec<Raw>, Error> {
     };
     let walked = walk.children(&top, "");
     // A file that cannot be read comes before whatever is wrong further on.
-    let files = read_all(walk.files, limits.chart_bytes)?;
+    let files = read_all(walk.files, limits.chart_bytes, lazily)?;
     walked?;
     Ok(files)
 }

@@ -16,6 +16,7 @@ mod pattern;
 mod read;
 pub mod semver;
 mod text;
+mod unread;
 mod usable;
 mod values;
 
@@ -34,6 +35,7 @@ pub use folder::{absolute, load_any_version, read_folder};
 pub use ignore::Rules;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata, RawMetadata};
 pub use pattern::{BadPattern, matches};
+pub use unread::Unread;
 pub use values::{load_values, merge_maps};
 
 /// What a chart may cost to load. One past a limit is an error, never a truncated chart.
@@ -102,9 +104,11 @@ pub struct Chart {
     pub templates: Arc<[File]>,
     /// All other files that are neither templates nor subcharts: what `.Files` shows, and `crds/`.
     pub files: Arc<[File]>,
+    /// Those of [`Self::files`] that [`load_lazily`] left where they are.
+    pub unread: Arc<[Unread]>,
     /// The charts under `charts/`, in the order of their file names.
     pub dependencies: Vec<Chart>,
-    /// The chart's identity.
+    /// The chart's identity, files that were left unread aside.
     pub digest: Digest,
 }
 
@@ -159,6 +163,19 @@ impl Chart {
 ///
 /// Errors are Helm's own, word for word, where Helm has one.
 pub fn load(path: &Path, limits: &Limits) -> Result<Chart, Error> {
+    load_some(path, limits, false)
+}
+
+/// The same for a render that nothing comes after: of a folder, files that only `.Files` shows are left unread until a template
+/// asks for them, which most never do. CRDs are among them.
+///
+/// # Errors
+/// As [`load`]; files that cannot be opened are among them.
+pub fn load_lazily(path: &Path, limits: &Limits) -> Result<Chart, Error> {
+    load_some(path, limits, true)
+}
+
+fn load_some(path: &Path, limits: &Limits, lazily: bool) -> Result<Chart, Error> {
     let meta = std::fs::metadata(path).map_err(|e| Error::io("stat", path, &e))?;
-    if meta.is_dir() { folder::load(path, limits) } else { archive::load(path, limits) }
+    if meta.is_dir() { folder::load(path, limits, lazily) } else { archive::load(path, limits) }
 }

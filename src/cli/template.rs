@@ -211,7 +211,8 @@ impl Template {
         let path = located(path.trim())?;
         tracing::debug!(target: DEBUG, path = %path.display(), "Chart path");
         let user = self.values.merge().map_err(Error::new)?;
-        let chart = chart::load(&path, &chart::Limits::default()).map_err(Error::new)?;
+        let load = if self.include_crds { chart::load } else { chart::load_lazily };
+        let chart = load(&path, &chart::Limits::default()).map_err(Error::new)?;
         chart.check_installable().map_err(|error| {
             let fetch = self.accepted.dependency_update();
             let hint = if fetch { "\n--dependency-update fetches nothing here" } else { "" };
@@ -237,9 +238,9 @@ impl Template {
             Ok::<_, values::Error>(values)
         };
         let (values, program) = if chart.has_schema() || Program::is_large(&chart) {
-            threads::both(settle, || Program::new(&chart))
+            threads::both(settle, || Program::for_one_render(&chart))
         } else {
-            (settle(), Program::new(&chart))
+            (settle(), Program::for_one_render(&chart))
         };
         let values = values.map_err(Error::new)?;
         let namespace = self.global.reach.namespace(self.namespace.as_deref());

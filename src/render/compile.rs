@@ -92,6 +92,12 @@ pub(super) fn compile(sources: &[SourceFile]) -> Result<Unit, Box<CompileError>>
     }
 }
 
+/// The codes of a template, anew from its file.
+pub(super) fn compile_again(number: usize, file: &SourceFile, name: &str) -> Option<Vec<Code>> {
+    let templates = Compiler::default().file(number, file)?;
+    Some(templates.into_iter().find(|compiled| *compiled.template.name == *name)?.codes)
+}
+
 /// What a thread has while it compiles files.
 #[derive(Default)]
 struct Compiler {

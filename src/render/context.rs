@@ -4,7 +4,10 @@ use std::{cell::RefCell, sync::Arc};
 
 use tera::{Map, Value, value::Key};
 
-use crate::{chart::Chart, value::quote::quote};
+use crate::{
+    chart::{self, Chart, Unread},
+    value::quote::quote,
+};
 
 use super::{files, of_values, program::output_name, run::Run};
 
@@ -73,6 +76,7 @@ impl Release {
 }
 
 /// What a chart's templates see of the chart itself: the same in every render.
+#[derive(Clone)]
 pub(super) struct ChartScope {
     /// The path of the chart: `parent/charts/child`.
     pub path: String,
@@ -87,9 +91,25 @@ pub(super) struct ChartScope {
     rendered: Vec<usize>,
 }
 
-/// The charts of a tree, parents before their subcharts.
-pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
-    fn add(chart: &Chart, path: &str, parent: Option<usize>, into: &mut Vec<ChartScope>) -> usize {
+impl ChartScope {
+    /// The same with nothing left of `unread`.
+    ///
+    /// # Errors
+    /// When a file cannot be read (any more).
+    pub(super) fn read_whole(&self, unread: &[Unread]) -> Result<Self, chart::Error> {
+        Ok(Self { files: files::read_whole(&self.files, unread)?, ..self.clone() })
+    }
+}
+
+/// The charts of a tree, parents before their subcharts. Their files that were left unread are put into `unread`.
+pub(super) fn scopes(chart: &Chart, unread: &mut Vec<Unread>) -> Vec<ChartScope> {
+    fn add(
+        chart: &Chart,
+        path: &str,
+        parent: Option<usize>,
+        into: &mut Vec<ChartScope>,
+        unread: &mut Vec<Unread>,
+    ) -> usize {
         let mut metadata: Map = chart.metadata.to_value().into_map().unwrap_or_default();
         metadata.insert(Key::Str("IsRoot"), Value::from(parent.is_none()));
         let annotations = metadata.get(&Key::Str("Annotations"));
@@ -99,20 +119,20 @@ pub(super) fn scopes(chart: &Chart) -> Vec<ChartScope> {
             name: chart.name().to_owned(),
             chart: Value::from(metadata),
             no_annotations,
-            files: files::object(&chart.files),
+            files: files::object(chart, unread),
             parent,
             children: Vec::new(),
             rendered: Vec::new(),
             path: path.to_owned(),
         });
         for sub in &chart.dependencies {
-            let child = add(sub, &format!("{path}/charts/{}", sub.name()), Some(number), into);
+            let child = add(sub, &format!("{path}/charts/{}", sub.name()), Some(number), into, unread);
             into[number].children.push(child);
         }
         number
     }
     let mut scopes = Vec::new();
-    add(chart, chart.name(), None, &mut scopes);
+    add(chart, chart.name(), None, &mut scopes, unread);
     scopes
 }
 

@@ -1,9 +1,11 @@
 //! `.Files`: the files of a chart that are no templates (Helm's engine/files.go).
 
+use std::borrow::Cow;
+
 use tera::{Map, Value};
 
 use crate::{
-    chart::File,
+    chart::{self, Chart, Unread},
     functions::Param,
     value::typed::{self, Type},
     yaml,
@@ -15,9 +17,35 @@ use super::{
     run::{Fault, Run},
 };
 
-/// The object `.Files`.
-pub(super) fn object(files: &[File]) -> Value {
-    typed::make(Type::Files, files.iter().map(|file| (file.name.to_string(), file.data.value())))
+/// The object `.Files`. What was left unread stays so until it is asked for, and is put into `unread`.
+pub(super) fn object(chart: &Chart, unread: &mut Vec<Unread>) -> Value {
+    let read = chart.files.iter().map(|file| (file.name.to_string(), file.data.value()));
+    let left = chart.unread.iter().map(|file| {
+        unread.push(file.clone());
+        (file.name.to_string(), typed::unread(unread.len() - 1))
+    });
+    typed::make(Type::Files, read.chain(left))
+}
+
+/// The same object with nothing left unread.
+///
+/// # Errors
+/// When a file cannot be read (any more).
+pub(super) fn read_whole(files: &Value, unread: &[Unread]) -> Result<Value, chart::Error> {
+    let read = |(name, value): (&str, &Value)| {
+        let file = typed::unread_number(value).and_then(|number| unread.get(number));
+        let value = file.map_or_else(|| Ok(value.clone()), |file| file.read().map(Value::bytes));
+        Ok((name.to_owned(), value?))
+    };
+    Ok(typed::make(Type::Files, entries(files).map(read).collect::<Result<Vec<_>, chart::Error>>()?))
+}
+
+/// What is in a file.
+fn content<'v>(run: &Run, value: &'v Value) -> Result<Cow<'v, [u8]>, Fault> {
+    if let Some(file) = typed::unread_number(value).and_then(|number| run.program.unread.get(number)) {
+        return file.read().map(Cow::Owned).map_err(|error| Fault::Message(error.to_string()));
+    }
+    Ok(Cow::Borrowed(value.as_bytes().or_else(|| typed::text_bytes(value)).unwrap_or_default()))
 }
 
 /// Calls a method of `.Files`, or of what `.Files.Glob` gave.
@@ -28,12 +56,13 @@ pub(super) fn call(run: &Run, files: &Value, name: &str, args: &[Value]) -> Resu
         check_arg(run, 0, Param::String, arg)?;
     }
     let wanted = args.first().and_then(typed::text_lossy).unwrap_or_default();
-    let content = || typed::field(files, &wanted).and_then(Value::as_bytes).unwrap_or_default();
+    let content =
+        || typed::field(files, &wanted).map_or(Ok(Cow::Borrowed(&[][..])), |file| content(run, file));
     Ok(match name {
-        "Get" => typed::text(content().to_vec()),
-        "GetBytes" => Value::bytes(content().to_vec()),
+        "Get" => typed::text(content()?.into_owned()),
+        "GetBytes" => Value::bytes(content()?.into_owned()),
         "Lines" => {
-            let lines = lines(content());
+            let lines = lines(&content()?);
             run.scope.name_type(&lines, "[]string");
             lines
         }
@@ -42,8 +71,8 @@ pub(super) fn call(run: &Run, files: &Value, name: &str, args: &[Value]) -> Resu
             let found = matching(files, glob.as_ref());
             typed::make(Type::Files, found.map(|(name, content)| (name.to_owned(), content.clone())))
         }
-        "AsConfig" => as_config(files),
-        "AsSecrets" => as_secrets(files),
+        "AsConfig" => as_config(run, files)?,
+        "AsSecrets" => as_secrets(run, files)?,
         _ => Value::none(),
     })
 }
@@ -77,30 +106,27 @@ pub(super) fn lines(content: &[u8]) -> Value {
 }
 
 /// Files as the `data` of a ConfigMap.
-pub(super) fn as_config(files: &Value) -> Value {
-    as_yaml(files, json_text)
+pub(super) fn as_config(run: &Run, files: &Value) -> Result<Value, Fault> {
+    as_yaml(run, files, json_text)
 }
 
 /// Files as the `data` of a Secret.
-pub(super) fn as_secrets(files: &Value) -> Value {
-    as_yaml(files, |content| Value::from(data_encoding::BASE64.encode(content)))
+pub(super) fn as_secrets(run: &Run, files: &Value) -> Result<Value, Fault> {
+    as_yaml(run, files, |content| Value::from(data_encoding::BASE64.encode(content)))
 }
 
 /// The files by the last part of their names. Of several with one name, Go keeps any; here it is the last by path.
-fn as_yaml(files: &Value, content: impl Fn(&[u8]) -> Value) -> Value {
+fn as_yaml(run: &Run, files: &Value, written: impl Fn(&[u8]) -> Value) -> Result<Value, Fault> {
     let mut sorted: Vec<_> = entries(files).collect();
     sorted.sort_unstable_by_key(|(name, _)| *name);
-    let map: Map = sorted
-        .into_iter()
-        .map(|(name, value)| {
-            let base = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
-            let bytes = value.as_bytes().or_else(|| typed::text_bytes(value)).unwrap_or_default();
-            (base.to_owned().into(), content(bytes))
-        })
-        .collect();
+    let mut map = Map::new();
+    for (name, value) in sorted {
+        let base = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+        map.insert(base.to_owned().into(), written(&content(run, value)?));
+    }
     // What cannot be written gives the empty string, as in Helm.
     let text = yaml::to_string(&Value::from(map)).unwrap_or_default();
-    Value::from(text.strip_suffix('\n').unwrap_or(&text))
+    Ok(Value::from(text.strip_suffix('\n').unwrap_or(&text)))
 }
 
 /// Text as encoding/json writes it: each byte that is not UTF-8 is a replacement character.

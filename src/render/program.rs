@@ -11,8 +11,9 @@ use std::{
 use tera::Value;
 
 use crate::{
-    chart::Chart,
+    chart::{Chart, Unread},
     threads::{on_large_stack, spawn_helper},
+    value::typed,
 };
 
 use super::{
@@ -41,6 +42,8 @@ pub struct Program {
 pub(super) struct Shared {
     pub unit: Arc<Unit>,
     pub tpl: tpl::Cache,
+    /// Files of the charts that were left unread.
+    pub unread: Vec<Unread>,
     charts: Vec<ChartScope>,
     /// The files to render, in Helm's order, each with its chart.
     files: Vec<(Arc<str>, usize)>,
@@ -133,7 +136,20 @@ impl Program {
     /// # Errors
     /// When a template does not parse, in Helm's words.
     pub fn new(chart: &Chart) -> Result<Self, Error> {
-        let mut charts = context::scopes(chart);
+        Self::compile(chart, false)
+    }
+
+    /// The same, of a chart that is rendered once: what was made of a file's template is freed when the file is rendered.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub fn for_one_render(chart: &Chart) -> Result<Self, Error> {
+        Self::compile(chart, true)
+    }
+
+    fn compile(chart: &Chart, once: bool) -> Result<Self, Error> {
+        let mut unread = Vec::new();
+        let mut charts = context::scopes(chart, &mut unread);
         let mut found = Found::default();
         found.collect(chart, &charts);
         let mut found = found.files;
@@ -154,9 +170,17 @@ impl Program {
             .collect::<Vec<_>>();
         context::note_files(&mut charts, &files);
         let sources: Vec<_> = found.into_iter().map(|(file, _)| file).collect();
-        let unit = compile(&sources).map_err(|error| compile_error(*error))?;
+        let mut unit = compile(&sources).map_err(|error| compile_error(*error))?;
+        if once {
+            unit.lend_files();
+        }
         let large = is_large(&sources);
-        let shared = Shared { unit: Arc::new(unit), tpl: tpl::Cache::default(), charts, files, large };
+        let mut shared =
+            Shared { unit: Arc::new(unit), tpl: tpl::Cache::default(), unread, charts, files, large };
+        if sources.iter().any(SourceFile::is_native) {
+            // Tera looks into maps by itself.
+            shared.charts = shared.charts_read_whole()?;
+        }
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -221,16 +245,35 @@ impl Program {
         run
     }
 
-    fn roots(&self, run: &Run, inputs: &Inputs) -> Roots<'_> {
+    fn roots<'c>(&'c self, charts: &'c [ChartScope], run: &Run, inputs: &Inputs) -> Roots<'c> {
         let capabilities = inputs.capabilities.object();
-        let files = (&*self.shared.charts, &*self.shared.files);
+        let files = (charts, &*self.shared.files);
         Roots::new(run, files, &inputs.values, &inputs.release, &capabilities)
     }
 
     fn render_here(&self, inputs: &Inputs, lenient: bool, ahead: Option<&Ahead>) -> Result<Rendered, Error> {
+        if self.shared.unread.is_empty() {
+            return self.render_with(&self.shared.charts, inputs, lenient, ahead);
+        }
+        typed::unread_was_met();
+        let rendered = self.render_with(&self.shared.charts, inputs, lenient, ahead);
+        if typed::unread_was_met() {
+            // A template took files from `.Files`, or all of the dot, as the map that it is.
+            return self.render_with(&self.shared.charts_read_whole()?, inputs, lenient, None);
+        }
+        rendered
+    }
+
+    fn render_with(
+        &self,
+        charts: &[ChartScope],
+        inputs: &Inputs,
+        lenient: bool,
+        ahead: Option<&Ahead>,
+    ) -> Result<Rendered, Error> {
         let run = Rc::new(self.run(inputs));
         run.scope.set_lenient(lenient);
-        let roots = self.roots(&run, inputs);
+        let roots = self.roots(charts, &run, inputs);
         if ahead.is_some() {
             run.scope.watch(roots.values());
         }
@@ -288,6 +331,7 @@ impl Program {
             Stop::Limit(text) => Error::new(format!("{name}: {text}")),
             Stop::Jump(keyword) => Error::new(format!("{name}: {keyword} outside of a loop")),
         })?;
+        self.shared.unit.free(template);
         Ok(escape::decode(strip_no_value(out)))
     }
 
@@ -295,7 +339,7 @@ impl Program {
     fn render_ahead(&self, inputs: &Inputs, ahead: &Ahead) {
         let _ending = Ending(ahead);
         let run = Rc::new(self.run(inputs).ahead(ahead.over()));
-        let roots = self.roots(&run, inputs);
+        let roots = self.roots(&self.shared.charts, &run, inputs);
         run.scope.watch(roots.values());
         run.enter(|| {
             while let Some(number) = ahead.claim() {
@@ -303,7 +347,8 @@ impl Program {
                 let template = self.shared.unit.find(&self.shared.files[number].0);
                 let data =
                     template.and_then(|template| self.render_file(&run, &roots, number, template).ok());
-                let untouched = roots.are_untouched(&run);
+                let met_unread = !self.shared.unread.is_empty() && typed::unread_was_met();
+                let untouched = roots.are_untouched(&run) && !met_unread;
                 let made = data.filter(|_| untouched);
                 ahead.put(number, made.map(|data| Made { data, spent: run.spent().since(before) }));
                 if !untouched {
@@ -311,6 +356,14 @@ impl Program {
                 }
             }
         });
+    }
+}
+
+impl Shared {
+    /// The charts with none of their files left unread.
+    fn charts_read_whole(&self) -> Result<Vec<ChartScope>, Error> {
+        let charts = self.charts.iter().map(|chart| chart.read_whole(&self.unread));
+        charts.collect::<Result<_, _>>().map_err(|error| Error::new(error.to_string()))
     }
 }
 
@@ -400,6 +453,7 @@ pub fn text(name: &str, text: &str) -> Result<String, Error> {
     let shared = Arc::new(Shared {
         unit: Arc::new(unit),
         tpl: tpl::Cache::default(),
+        unread: Vec::new(),
         charts: Vec::new(),
         files: Vec::new(),
         large: false,

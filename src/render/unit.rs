@@ -2,10 +2,11 @@
 
 use std::{
     collections::HashMap,
+    ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use tera::{Context, ErrorKind, Tera, TeraResult, Value};
+use tera::{Context, ErrorKind, TeraResult, Value};
 
 use crate::{
     chart::Content,
@@ -21,8 +22,8 @@ use crate::{
 };
 
 use super::{
-    code::Code,
-    compile::compile,
+    code::{Code, Instance},
+    compile::{compile, compile_again},
     error::{GoError, Place},
     native,
     run::{Fault, Run, Stop},
@@ -170,7 +171,7 @@ impl Unit {
         context: &Context,
         out: impl std::io::Write,
     ) -> TeraResult<()> {
-        let tera = self.tera(self.templates[template].code)?;
+        let tera = self.tera(template, self.templates[template].code)?;
         let name = self.name(template);
         if self.templates[template].kind == Kind::Component {
             return tera.render_component_to(name, context, None, false, out);
@@ -187,12 +188,43 @@ impl Unit {
         out: impl std::io::Write,
     ) -> TeraResult<()> {
         let code = self.templates[template].blocks[block].code;
-        let tera = self.tera(code.unwrap_or(self.templates[template].code))?;
+        let tera = self.tera(template, code.unwrap_or(self.templates[template].code))?;
         tera.render_to(&outlined_name(self.name(template), block), context, out)
     }
 
-    fn tera(&self, code: usize) -> TeraResult<&Tera> {
-        self.codes[code].tera().map_err(tera::Error::message)
+    /// The Tera instance of one of a template's codes.
+    fn tera(&self, template: TemplateId, code: usize) -> TeraResult<Instance<'_>> {
+        let again = || {
+            let Template { source, name, .. } = &self.templates[template];
+            let codes = compile_again(*source, &self.sources[*source], name)?;
+            codes.get(code - self.codes_of(template).start)?.take_source()
+        };
+        self.codes[code].tera(again).map_err(tera::Error::message)
+    }
+
+    /// The codes that a template has for itself.
+    fn codes_of(&self, template: TemplateId) -> Range<usize> {
+        let Template { code, blocks, .. } = &self.templates[template];
+        let first = blocks.iter().filter_map(|block| block.code).min().unwrap_or(*code);
+        first..*code + 1
+    }
+
+    /// Lets what Tera makes of the files' own templates be freed, each once it is rendered ([`Unit::free`]).
+    pub(super) fn lend_files(&mut self) {
+        for template in 0..self.templates.len() {
+            let Template { kind, name, source, .. } = &self.templates[template];
+            if *kind == Kind::Go && **name == *self.sources[*source].name {
+                let codes = self.codes_of(template);
+                self.codes[codes].iter_mut().for_each(Code::lend);
+            }
+        }
+    }
+
+    /// Frees what Tera made of a template, if that may be freed.
+    pub(super) fn free(&self, template: TemplateId) {
+        if self.templates[template].kind == Kind::Go {
+            self.codes[self.codes_of(template)].iter().for_each(Code::free);
+        }
     }
 
     /// Whether a template holds nothing but white space and comments.

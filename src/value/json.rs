@@ -123,6 +123,8 @@ fn model(kind: typed::Type, value: &Value) -> Result<Model<'_>, Error> {
     Ok(match kind {
         Type::Text => Model::Plain(Value::from(typed::text_lossy_bytes(value))),
         Type::StringMap | Type::Files => Model::Entries,
+        // What comes of it does not count.
+        Type::Unread => Model::Plain(Value::none()),
         Type::VersionSet => Model::List(typed::items(value).unwrap_or_default()),
         Type::Duration | Type::Month | Type::Weekday => {
             Model::Plain(typed::number(value).map_or_else(Value::none, Value::from))

@@ -12,11 +12,12 @@
 //! | [`Type::Month`], [`Type::Weekday`] | `value`: i64 |
 //! | [`Type::Complex`] | `real`, `imaginary`: f64 |
 //! | [`Type::VersionSet`] | `items`: array of strings |
-//! | [`Type::Files`] | the files by name: bytes |
+//! | [`Type::Files`] | the files by name: bytes, or [`Type::Unread`] |
+//! | [`Type::Unread`] | under the key `1`: which of the files that the render knows |
 //! | [`Type::Error`] | `text`: string |
 //! | structs | the fields that [`Type::fields`] lists |
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::Cell};
 
 use tera::{Map, Value, value::Key};
 
@@ -27,6 +28,9 @@ use super::{
 };
 
 const MARKER: Key<'static> = Key::U64(0);
+
+/// Where a [`Type::Unread`] has its number: under no name that a template could ask for.
+const UNREAD_NUMBER: Key<'static> = Key::U64(1);
 
 /// A Go type that templates meet and Tera does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,12 +64,14 @@ pub enum Type {
     BuildInfo,
     /// `engine.files`, the object `.Files`.
     Files,
+    /// A file in `.Files` that was not read: `[]uint8`. Whoever comes to one is noticed, see [`unread_was_met`].
+    Unread,
     /// A value that implements `error`.
     Error,
 }
 
 impl Type {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Text,
         Self::StringMap,
         Self::Time,
@@ -80,6 +86,7 @@ impl Type {
         Self::VersionSet,
         Self::BuildInfo,
         Self::Files,
+        Self::Unread,
         Self::Error,
     ];
 
@@ -96,12 +103,17 @@ impl Type {
             map.get(&MARKER)?
         };
         let name = marker.as_str()?;
-        Self::ALL.into_iter().find(|found| found.marker() == name)
+        let found = Self::ALL.into_iter().find(|found| found.marker() == name);
+        if found == Some(Self::Unread) {
+            UNREAD_WAS_MET.set(true);
+        }
+        found
     }
 
     const fn marker(self) -> &'static str {
         match self {
             Self::Text => "text",
+            Self::Unread => "unread",
             _ => self.name(),
         }
     }
@@ -124,6 +136,7 @@ impl Type {
             Self::VersionSet => "common.VersionSet",
             Self::BuildInfo => "version.BuildInfo",
             Self::Files => "engine.files",
+            Self::Unread => "[]uint8",
             Self::Error => "*errors.errorString",
         }
     }
@@ -137,7 +150,7 @@ impl Type {
             Self::Duration => "int64",
             Self::Month | Self::Weekday => "int",
             Self::Complex => "complex128",
-            Self::VersionSet => "slice",
+            Self::VersionSet | Self::Unread => "slice",
             Self::Semver | Self::Capabilities | Self::Error => "ptr",
             Self::Time | Self::Certificate | Self::KubeVersion | Self::BuildInfo => "struct",
         }
@@ -167,7 +180,12 @@ impl Type {
     #[must_use]
     pub const fn methods(self) -> &'static [&'static str] {
         match self {
-            Self::Text | Self::StringMap | Self::Complex | Self::Certificate | Self::BuildInfo => &[],
+            Self::Text
+            | Self::StringMap
+            | Self::Complex
+            | Self::Certificate
+            | Self::BuildInfo
+            | Self::Unread => &[],
             Self::Time => &[
                 "Add",
                 "AddDate",
@@ -265,6 +283,30 @@ pub fn make<K: Into<Key<'static>>>(kind: Type, entries: impl IntoIterator<Item =
     let mut map: Map = entries.into_iter().map(|(key, value)| (key.into(), value)).collect();
     map.insert(MARKER, Value::from(kind.marker()));
     Value::from(map)
+}
+
+thread_local! {
+    static UNREAD_WAS_MET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether, since this was last asked on the present thread, anybody asked for the type of a [`Type::Unread`], as whoever makes anything
+/// of a value does: what came of it is wrong.
+pub fn unread_was_met() -> bool {
+    UNREAD_WAS_MET.take()
+}
+
+/// A file in `.Files` that is left where it is, by the number that whoever renders knows it by.
+#[must_use]
+pub fn unread(number: usize) -> Value {
+    make(Type::Unread, [(UNREAD_NUMBER, Value::from(number as u64))])
+}
+
+/// The number of a [`Type::Unread`], whose type is not asked for with this.
+#[must_use]
+pub fn unread_number(value: &Value) -> Option<usize> {
+    let map = value.as_map().filter(|map| map.len() == 2)?;
+    let is_unread = map.get(&MARKER)?.as_str() == Some(Type::Unread.marker());
+    map.get(&UNREAD_NUMBER).filter(|_| is_unread)?.as_u64()?.try_into().ok()
 }
 
 /// Whether a key of a map is the marker, which no template may see.

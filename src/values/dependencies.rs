@@ -78,6 +78,7 @@ impl Process {
             schema: node.chart.schema.clone(),
             templates: node.chart.templates.clone(),
             files: node.chart.files.clone(),
+            unread: node.chart.unread.clone(),
             dependencies: node.charts.into_iter().map(|c| self.finish(c)).collect(),
             digest: node.chart.digest.clone(),
         }

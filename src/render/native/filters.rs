@@ -68,8 +68,8 @@ pub(super) fn register(tera: &mut Tera) {
     plain(tera, "bytes", |_, text| {
         Ok(Value::bytes(typed::text_bytes(text).or_else(|| text.as_bytes()).unwrap_or_default().to_vec()))
     });
-    plain(tera, "as_config", |_, files| Ok(files::as_config(files)));
-    plain(tera, "as_secrets", |_, files| Ok(files::as_secrets(files)));
+    plain(tera, "as_config", files::as_config);
+    plain(tera, "as_secrets", files::as_secrets);
     tera.register_filter("call", |value: &Value, kwargs: Kwargs, _: &State<'_>| -> TeraResult<Value> {
         let name: &str = kwargs.must_get("method")?;
         let mut args = vec![value.clone()];

@@ -108,6 +108,10 @@ impl<'s> Copy<'s> {
             return Ok(copied);
         }
         let Some(map) = self.scope.map(value) else { return Ok(value.clone()) };
+        if typed::unread_number(value).is_some() {
+            // No template can change its bytes.
+            return Ok(value.clone());
+        }
         let entered = self.inside.enter(&map)?;
         // The library that sprig copies with does not see the unexported fields of structs, but knows times.
         let of_struct = typed::Type::of_map(&map).is_some_and(|kind| !kind.fields().is_empty());
