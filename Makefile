@@ -50,6 +50,10 @@ bench: cluster ## Measure renders against helm, and the operator on a real contr
 	$(CARGO) bench --locked --bench render
 	$(CARGO) bench --locked --bench operator -- fifty many
 
+.PHONY: layout
+layout: ## Find out anew which functions run, for the linker to put them side by side; needs valgrind
+	PINTLE_LAYOUT=off $(CARGO) bench --locked --bench layout -- write
+
 .PHONY: lint
 lint: ## Check format, clippy's lints, licences, banned crates and sources
 	$(CARGO) fmt --check
