@@ -137,6 +137,12 @@ impl Chart {
         self.schema.is_some() || self.dependencies.iter().any(Self::has_schema)
     }
 
+    /// Lets go of the templates of the whole tree.
+    pub fn drop_templates(&mut self) {
+        self.templates = Arc::default();
+        self.dependencies.iter_mut().for_each(Self::drop_templates);
+    }
+
     /// The CRDs of the chart, then those of its subcharts, in Helm's order.
     pub fn crds(&self) -> Vec<Crd> {
         fn collect(chart: &Chart, path: &str, into: &mut Vec<Crd>) {

@@ -1,6 +1,6 @@
 //! Standard output and standard error. Whoever reads may stop reading: that is no error.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 
 use anyhow::{Context as _, Result};
 
@@ -9,8 +9,16 @@ use anyhow::{Context as _, Result};
 /// # Errors
 /// When it cannot be written to, unless its reader has gone.
 pub fn write(bytes: &[u8]) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    write_all([bytes])
+}
+
+/// Writes one after the other to standard output.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_all<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> Result<()> {
+    let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+    match parts.into_iter().try_for_each(|bytes| out.write_all(bytes)).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to standard output"),
     }

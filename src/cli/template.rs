@@ -212,19 +212,20 @@ impl Template {
         tracing::debug!(target: DEBUG, path = %path.display(), "Chart path");
         let user = self.values.merge().map_err(Error::new)?;
         let load = if self.include_crds { chart::load } else { chart::load_lazily };
-        let chart = load(&path, &chart::Limits::default()).map_err(Error::new)?;
-        chart.check_installable().map_err(|error| {
+        let loaded = load(&path, &chart::Limits::default()).map_err(Error::new)?;
+        loaded.check_installable().map_err(|error| {
             let fetch = self.accepted.dependency_update();
             let hint = if fetch { "\n--dependency-update fetches nothing here" } else { "" };
             anyhow!("{error}{hint}")
         })?;
-        if chart.metadata.deprecated {
+        if loaded.metadata.deprecated {
             tracing::warn!("this chart is deprecated");
         }
         let server = (place == DryRun::Server).then(|| Server::connect(&self.global.reach)).transpose()?;
         Release::check_name(name).map_err(|error| logged("release name check failed", error))?;
-        let chart = process_dependencies(&chart, &user)
+        let mut chart = process_dependencies(&loaded, &user)
             .map_err(|error| logged("chart dependencies processing failed", error))?;
+        drop(loaded);
         let capabilities = match &server {
             // As in Helm, what is given counts for nothing beside a cluster.
             Some(server) => server.capabilities(),
@@ -266,6 +267,9 @@ impl Template {
         }
         let inputs = ManuallyDrop::new(inputs);
         let rendered = program.render_on_two_threads(&inputs).map_err(|error| failed(error.into()))?;
+        // There is room now for what was rendered to be sorted.
+        chart.drop_templates();
+        ManuallyDrop::into_inner(program).leave();
         let manifests = sort(&rendered)?;
         if let Some(server) = &server {
             let take_over = self.take_ownership || self.is_upgrade;
@@ -280,11 +284,10 @@ impl Template {
         let show = Show { hooks: !self.no_hooks, tests: !self.skip_tests };
         let sections = manifest::sections(&crds, manifests, show);
         let Some(dir) = self.output_dir.as_deref().filter(|dir| !dir.is_empty()).map(Path::new) else {
-            let text = manifest::print(&sections);
             if self.show_only.is_empty() {
-                return out::write(text.as_bytes());
+                return out::write_all(manifest::parts(&sections).map(str::as_bytes));
             }
-            let text = manifest::only(&text, &self.show_only).map_err(Error::msg)?;
+            let text = manifest::only(&manifest::print(&sections), &self.show_only).map_err(Error::msg)?;
             return out::write(text.as_bytes());
         };
         let named = if self.release_name { dir.join(name) } else { dir.to_owned() };

@@ -21,7 +21,7 @@ pub use head::Head;
 pub use hook::{DeletePolicy, Event, Hook, LogPolicy};
 pub use order::Order;
 pub use split::split;
-pub use text::{Section, Show, only, print, sections};
+pub use text::{Section, Show, only, parts, print, sections};
 
 /// Why rendered text holds no manifests. The text is Helm's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -22,14 +22,14 @@ impl Section<'_> {
     /// The document as it is printed, and as it is written to a file.
     pub fn print(&self) -> String {
         let mut out = String::with_capacity(self.length());
-        self.print_to(&mut out);
+        for part in self.parts() {
+            out.push_str(part);
+        }
         out
     }
 
-    fn print_to(&self, out: &mut String) {
-        for part in ["---\n# Source: ", self.source, "\n", &*self.text, "\n"] {
-            out.push_str(part);
-        }
+    fn parts(&self) -> [&str; 5] {
+        ["---\n# Source: ", self.source, "\n", &*self.text, "\n"]
     }
 
     /// How long it is as it is printed.
@@ -68,15 +68,31 @@ pub fn sections<'m>(crds: &'m [Crd], manifests: &'m Manifests, show: Show) -> Ve
 /// a line break after it, even where there is nothing before.
 pub fn print(sections: &[Section<'_>]) -> String {
     let mut out = String::with_capacity(1 + sections.iter().map(Section::length).sum::<usize>());
-    for section in sections.iter().filter(|section| !section.hook) {
-        section.print_to(&mut out);
-    }
-    out.truncate(out.trim_end().len());
-    out.push('\n');
-    for hook in sections.iter().filter(|section| section.hook) {
-        hook.print_to(&mut out);
+    for part in parts(sections) {
+        out.push_str(part);
     }
     out
+}
+
+/// The same, piece by piece.
+pub fn parts<'s>(sections: &'s [Section<'_>]) -> impl Iterator<Item = &'s str> {
+    let last = sections.iter().rposition(|section| !section.hook);
+    let others = sections.iter().enumerate().filter(|(_, section)| !section.hook);
+    let others = others.flat_map(move |(number, section)| {
+        let mut parts = section.parts();
+        if Some(number) == last {
+            // White space at the end of all that are no hooks is no part of it.
+            for part in parts.iter_mut().rev() {
+                *part = part.trim_end();
+                if !part.is_empty() {
+                    break;
+                }
+            }
+        }
+        parts
+    });
+    let hooks = sections.iter().filter(|section| section.hook).flat_map(Section::parts);
+    others.chain(["\n"]).chain(hooks)
 }
 
 /// The documents of a printed text that come from the templates that `patterns` name (`templates/*.yaml`, relative to

@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     io,
+    mem::ManuallyDrop,
     rc::Rc,
     sync::{Arc, OnceLock},
     thread,
@@ -200,6 +201,16 @@ impl Program {
     /// What Helm says when a template fails, whole; or that a limit was met.
     pub fn render(&self, inputs: &Inputs) -> Result<Rendered, Error> {
         self.render_on_thread(inputs, false)
+    }
+
+    /// Frees the texts of the files, which are most of a large chart, and leaves everything else as it is: for a process that has
+    /// rendered and is about to end.
+    pub fn leave(self) {
+        let Some(shared) = Arc::into_inner(self.shared) else { return };
+        let mut shared = ManuallyDrop::new(shared);
+        if let Some(unit) = Arc::get_mut(&mut shared.unit) {
+            unit.sources = Vec::new();
+        }
     }
 
     /// Renders the chart, letting pass what it refuses by itself with `fail` and `required`, as Helm's linter does.
