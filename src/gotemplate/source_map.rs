@@ -82,6 +82,8 @@ pub struct Choice<'a> {
 pub struct ArgSite<'a> {
     /// The node that Go's error would point at when the argument has a wrong type: the one that Go looked at last.
     pub node: NodeRef<'a>,
+    /// The node that it would point at when the argument is no value at all: a method of nil has its arguments not looked at.
+    pub absent: NodeRef<'a>,
     /// What a nil here is.
     pub nil: Nil,
     /// Whether it is a constant, which Go makes what the parameter is, if it can.

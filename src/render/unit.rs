@@ -370,7 +370,9 @@ fn at_site<'a>(
 ) -> GoError {
     let site = at.site;
     let node = match &fault {
-        Some(Fault::Argument { at, .. }) => site.args.get(*at).map_or(site.node, |arg| arg.node),
+        Some(Fault::Argument { at: number, got, .. }) => site.args.get(*number).map_or(site.node, |arg| {
+            if got.is_none() && !at.is_interface(*number) { arg.absent } else { arg.node }
+        }),
         Some(Fault::Message(_)) => site.before,
         _ => site.node,
     };

@@ -179,7 +179,11 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
             return self.fault(&format!("wrong number of args for {name}: want {want} got {got}"));
         }
         match name {
-            "and" | "or" => return self.short_circuit(identifier, args, piped, pre),
+            "and" | "or" => {
+                let answer = self.short_circuit(identifier, args, piped, pre);
+                self.method = None;
+                return answer;
+            }
             "not" if piped.is_none() => {
                 let condition = self.condition_operand(args[0], pre);
                 let condition = if condition.is_big() { self.hoist(condition, pre) } else { condition };
@@ -196,12 +200,17 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         self.measured = name == "len";
         let mut list = self.arguments(None, args, &params, piped, pre);
         self.measured = false;
+        self.method = None;
         if name == "call" {
             // Go's `call` names its callee as it is written; what is piped is not written there.
             let callee =
                 args.first().map(|callee| self.leaf(Ir::Text(self.arena.alloc_str(&written(*callee)))));
             list.exprs.insert(0, callee.unwrap_or_else(|| self.leaf(Ir::Nil)));
-            self.note_arg(&mut list.sites, 0, ArgSite { node, nil: Nil::Untyped, constant: false });
+            self.note_arg(
+                &mut list.sites,
+                0,
+                ArgSite { node, absent: node, nil: Nil::Untyped, constant: false },
+            );
         }
         let site = self.site(Site { node, before: node, args: list.sites, base: None });
         // What is piped is evaluated first, though it stands last.
@@ -242,7 +251,11 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 operand,
                 Operand::Bool(_) | Operand::Nil(_) | Operand::Number(_) | Operand::String(_)
             );
-            self.note_arg(&mut list.sites, at, ArgSite { node: self.at, nil, constant });
+            self.note_arg(
+                &mut list.sites,
+                at,
+                ArgSite { node: self.at, absent: self.absent(), nil, constant },
+            );
         }
         if let Some(ex) = &mut piped {
             // Where nothing of the others runs before the call, the call itself sees to the order.
@@ -252,7 +265,7 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
                 *ex = held;
             }
             list.exprs.push(*ex);
-            let site = ArgSite { node: self.at, nil: Nil::Untyped, constant: false };
+            let site = ArgSite { node: self.at, absent: self.at, nil: Nil::Untyped, constant: false };
             self.note_arg(&mut list.sites, args.len(), site);
         }
         list

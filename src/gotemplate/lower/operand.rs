@@ -1,7 +1,7 @@
 //! Operands: constants, variables, fields and methods.
 
 use crate::gotemplate::{
-    ast::{Chain, Operand, Variable},
+    ast::{Chain, NodeRef, Operand, Variable},
     print,
     source_map::{ArgSite, Nil, Site},
 };
@@ -89,10 +89,23 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         let receiver = self.around(receiver, &[base.ex]);
         let params = vec![Param::Any; args.len()];
         let mut list = self.arguments(Some(receiver), args, &params, piped, pre);
-        self.note_arg(&mut list.sites, 0, ArgSite { node, nil: Nil::Interface, constant: false });
+        self.note_arg(
+            &mut list.sites,
+            0,
+            ArgSite { node, absent: node, nil: Nil::Interface, constant: false },
+        );
+        self.method = Some((self.at, before));
         let site = self.site(Site { node, before, args: list.sites, base: None });
         let args = self.fit(list.exprs, pre);
         self.around(Ir::Method { name: method, args, site }, args)
+    }
+
+    /// The node that Go looked at last if what was lowered is no value at all.
+    pub(super) fn absent(&self) -> NodeRef<'a> {
+        match self.method {
+            Some((last, before)) if last.pos() == self.at.pos() => before,
+            _ => self.at,
+        }
     }
 
     fn path(&mut self, base: Base<'b>, fields: &str) -> Ex<'b> {
@@ -137,7 +150,8 @@ impl<'a, 'b> Lowering<'a, 'b, '_> {
         }
         let args = self.fit(args, pre);
         let mut site = Site::of(self.at);
-        self.note_arg(&mut site.args, 0, ArgSite { node: self.at, nil, constant: false });
+        let arg = ArgSite { node: self.at, absent: self.absent(), nil, constant: false };
+        self.note_arg(&mut site.args, 0, arg);
         let site = self.site(site);
         (self.around(Ir::Listed { args, construct: Construct::Arg, site }, args), nil)
     }

@@ -34,6 +34,8 @@ pub(super) struct Lowering<'a, 'b, 't> {
     pub tracked: Option<(usize, usize)>,
     /// Whether the argument that is lowered is that of `len`, which tells no value from a nil.
     pub measured: bool,
+    /// The node that was looked at last and the one before its arguments, while a method's call is all there is of a pipeline.
+    pub method: Option<(NodeRef<'a>, NodeRef<'a>)>,
     /// Above zero where what is declared may not be declared when Go runs.
     pub doubt: u32,
     /// Whether the template has to be split, so that nothing may be held in Tera's variables.
@@ -72,6 +74,7 @@ impl<'a, 'b, 't> Lowering<'a, 'b, 't> {
             choices: Vec::new(),
             tracked: None,
             measured: false,
+            method: None,
             doubt: 0,
             is_file: tree.name == source.name.as_bytes(),
             deep: tree.depth > MAX_BLOCKS || has_else_that_breaks(&tree.root),
