@@ -282,12 +282,13 @@ fn files_of_references_are_named_as_by_helm() {
         "//h/",
     ]);
     let piece = prop::sample::select(vec![
-        "a", "..", "/", ".", "é", " ", "%41", "%2F", "%20", "%C3%A9", "(", ",", "!", "'", "~", "[", "?", "&",
-        ";", "=", "+", "$", "*", "@", "\"", "<", "^",
+        "a", "..", "/", ".", "é", " ", "%41", "a%2F", "%20", "%C3%A9", "(", ",", "!", "'", "~", "[", "?",
+        "&", ";", "=", "+", "$", "*", "@", "\"", "<", "^",
     ]);
     TestRunner::new(cases(200))
         .run(&(start, prop::collection::vec(piece, 0..6)), |(start, pieces)| {
-            refer(&format!("{start}{}/none.json", pieces.concat()))
+            // Hosts are those that the starts have.
+            refer(&format!("{start}{}/none.json", pieces.concat().trim_start_matches('/')))
         })
         .unwrap();
 }

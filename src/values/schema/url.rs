@@ -29,12 +29,14 @@ pub(super) fn join(base: &str, reference: &str) -> String {
         };
     }
     let Some(hierarchical) = base_rest.strip_prefix("//") else { return base.to_owned() };
-    if let Some(rest) = reference.strip_prefix("//") {
+    // Three slashes begin a path.
+    if let Some(rest) = reference.strip_prefix("//").filter(|rest| !rest.starts_with('/')) {
         return absolute(scheme, rest);
     }
     let (authority, path) = hierarchical.split_at(hierarchical.find('/').unwrap_or(hierarchical.len()));
     let path = path.split('?').next().unwrap_or(path);
-    let path = if reference.starts_with('/') {
+    let rooted = escape_path(reference.split('?').next().unwrap_or(reference)).starts_with('/');
+    let path = if rooted {
         cleaned(reference)
     } else if reference.starts_with('?') {
         format!("{path}{reference}")
@@ -195,6 +197,7 @@ mod tests {
             ("urn:x:y", "z", "urn:x:y"),
             ("file:///values.schema.json", "file://../a.json", "file://../a.json"),
             ("file:///values.schema.json", "//host/a.json", "file://host/a.json"),
+            ("file:///values.schema.json", "///a.json", "file://///a.json"),
             ("file:///values.schema.json", "FILE:///x/../a.json", "file:///a.json"),
             ("file:///values.schema.json", "file:/x/../a.json", "file:/a.json"),
             ("file:///values.schema.json", "file:a.json", "file:a.json"),
@@ -202,6 +205,7 @@ mod tests {
             ("file:///values.schema.json", "a b.json?c d", "file:///a%20b.json?c d"),
             ("file:///values.schema.json", "a%2Fb,(é).json", "file:///a/b,%28%C3%A9%29.json"),
             ("file:///values.schema.json", "a%2Fb,(e).json", "file:///a%2Fb,(e).json"),
+            ("file:///values.schema.json", "%2F\"/a.json", "file:///%22/a.json"),
             ("file:///values.schema.json", "..//a.json", "file:///a.json"),
             ("file:///values.schema.json", "x//y/.//..//../a/.", "file:///x//y/a/"),
             ("https://a.b/c/d.json?e", "?f/../g", "https://a.b/c/d.json?f/../g"),
