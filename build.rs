@@ -17,7 +17,7 @@ fn main() {
         if links_with(fold) {
             println!("cargo:rustc-link-arg-bin=pintle={fold}");
         }
-        // And so are those that run.
+        // Those that run are side by side.
         if let Some(script) = layout() {
             let script = format!("-Wl,-T,{}", script.display());
             if links_with(&script) {

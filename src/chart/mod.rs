@@ -104,7 +104,7 @@ pub struct Chart {
     pub templates: Arc<[File]>,
     /// All other files that are neither templates nor subcharts: what `.Files` shows, and `crds/`.
     pub files: Arc<[File]>,
-    /// Those of [`Self::files`] that [`load_lazily`] left where they are.
+    /// Files of the same kind that [`load_lazily`] left where they are: they are not among [`Self::files`].
     pub unread: Arc<[Unread]>,
     /// The charts under `charts/`, in the order of their file names.
     pub dependencies: Vec<Chart>,
@@ -143,7 +143,7 @@ impl Chart {
         self.dependencies.iter_mut().for_each(Self::drop_templates);
     }
 
-    /// The CRDs of the chart, then those of its subcharts, in Helm's order.
+    /// The CRDs of the chart, then those of its subcharts, in Helm's order; without those that were left unread.
     pub fn crds(&self) -> Vec<Crd> {
         fn collect(chart: &Chart, path: &str, into: &mut Vec<Crd>) {
             let manifest = |name: &str| {
